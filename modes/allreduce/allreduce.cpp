@@ -1,0 +1,63 @@
+#include "modes/allreduce/synchronizer.hpp"
+#include "modes/server_ranks.hpp"
+
+namespace steelyard {
+namespace {
+
+using namespace allreduce;
+
+Status check(const TrialConfig& config, const ModelSpec&, int ranks) {
+  if (config.servers < 0 || config.servers >= ranks)
+    return Error{"allreduce with " + std::to_string(config.servers) + " idle ranks of " + std::to_string(ranks) +
+                 ": at least one rank must work"};
+  if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed) return parsed.error();
+  // Only the name is looked at: a communicator is made where the trial runs.
+  if (auto known = check_collective(config.collective); !known) return known.error();
+  return success();
+}
+
+Roles roles(const TrialConfig& config, const std::vector<int>& node_of_rank) {
+  Roles roles = choose_server_ranks(config.server_ranks, config.servers, node_of_rank);
+  roles.idle = std::move(roles.servers);
+  roles.servers.clear();
+  return roles;
+}
+
+StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, int workers) {
+  const BucketPlan plan = plan_buckets(model.inventory, config.first_bucket_bytes, config.bucket_bytes);
+  StepTraffic traffic;
+  traffic.buckets = plan.buckets.size();
+  for (const Bucket& bucket : plan.buckets)
+    traffic.worker_bytes_out += allreduce_bytes_sent((bucket.end - bucket.begin) * sizeof(float), workers);
+  traffic.worker_messages_out = plan.buckets.size();
+  return traffic;
+}
+
+std::vector<trace::PlacementRow> no_placement(const TrialConfig&, const ModelSpec&) { return {}; }
+
+void run(Session& session) {
+  const int worker = Roles::index_in(session.roles.workers, session.world.rank());
+  if (worker == Roles::kNone) return;
+  const TrialConfig& config = session.config;
+  const BucketPlan plan = plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
+  Parameters parameters(session.model.inventory, plan.layout);
+  parameters.initialise(config.seed);
+  const auto model = make_model(session);
+  const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
+  const auto collective = std::move(make_collective(config.collective, session.workers)).value();
+  AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, *optimizer);
+
+  Worker self{{worker, session.workers.size()}, *model, parameters, synchronizer};
+  worker_loop(session, self);
+  session.parameter_hash = parameters.hash();
+  if (config.evaluate_at_end) evaluate_part(session, self, config.steps);
+}
+
+}  // namespace
+
+const Mode& allreduce_mode() {
+  static constexpr Mode kMode{check, roles, traffic, no_placement, run};
+  return kMode;
+}
+
+}  // namespace steelyard

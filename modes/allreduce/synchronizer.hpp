@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "modes/allreduce/buckets.hpp"
+#include "modes/mode.hpp"
+#include "src/collective/collective.hpp"
+
+namespace steelyard::allreduce {
+
+/// Sums gradients bucket by bucket while backward goes on; then every replica takes the same optimizer step.
+/// Buckets start in index order on every rank, never in the order in which they happen to be ready.
+class AllreduceSynchronizer final : public Synchronizer {
+ public:
+  AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters, Collective& collective,
+                        const Optimizer& optimizer);
+
+  void values_needed(TensorId) override {}  // finish_step has left them up to date.
+  void gradient_ready(TensorId tensor) override;
+  void finish_step(Step step, bool last) override;
+
+ private:
+  void start_ready_buckets();
+  void complete(std::size_t bucket, Step step);
+
+  Session& session_;
+  const BucketPlan& plan_;
+  Parameters& parameters_;
+  Collective& collective_;
+  const Optimizer& optimizer_;
+  AlignedArray<float> state_;
+  std::vector<std::size_t> missing_;       ///< [buckets] tensors whose gradient is not ready.
+  std::vector<std::int64_t> started_ns_;   ///< [buckets]
+  std::size_t started_ = 0;                ///< Buckets started in this step.
+};
+
+}  // namespace steelyard::allreduce

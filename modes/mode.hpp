@@ -1,0 +1,73 @@
+#pragma once
+
+/// @file
+/// A mode says which roles a rank plays and how gradients become the next step's parameters.
+
+#include <string>
+#include <string_view>
+
+#include "modes/trial.hpp"
+
+namespace steelyard {
+
+/// The only thing that differs between modes for a worker.
+class Synchronizer : public StepObserver {
+ public:
+  /// After the backward pass. With `last`, on return the values are those after the last step.
+  virtual void finish_step(Step step, bool last) = 0;
+};
+
+/// Payload bytes and messages that move in one step; computed, not measured.
+struct StepTraffic {
+  struct PerServer {
+    std::size_t bytes = 0;      ///< That one worker pushes to it; it sends as many back.
+    std::size_t elements = 0;   ///< That it owns.
+    std::size_t messages = 0;   ///< Of one worker's pushes to it; as many go back.
+    std::size_t tensors = 0;    ///< It owns at least a part of.
+  };
+  std::vector<PerServer> servers;      ///< ps
+  std::size_t buckets = 0;             ///< allreduce
+  std::size_t worker_bytes_out = 0;    ///< One worker sends in a step.
+  std::size_t worker_messages_out = 0; ///< ps: messages; allreduce: collective calls.
+};
+
+/// What a mode can do. `ranks` counts all ranks of the launch.
+struct Mode {
+  /// Names and numbers that the mode needs, checked; says what is wrong and what is allowed.
+  Status (*check)(const TrialConfig& config, const ModelSpec& model, int ranks);
+  /// @param node_of_rank [ranks]
+  Roles (*roles)(const TrialConfig& config, const std::vector<int>& node_of_rank);
+  StepTraffic (*traffic)(const TrialConfig& config, const ModelSpec& model, int workers);
+  /// Which server owns which piece; empty in modes without servers.
+  std::vector<trace::PlacementRow> (*placement)(const TrialConfig& config, const ModelSpec& model);
+  /// Runs this rank's role to the end. Collective over the ranks that have one. On return every worker holds
+  /// the final parameters and has evaluated them if asked to.
+  void (*run)(Session& session);
+};
+
+/// @param name one of modes.def.
+Expected<const Mode*> find_mode(std::string_view name);
+std::string mode_help();
+
+/// Everything about a trial that can be wrong, before anything is run.
+Status check_trial(const TrialConfig& config, const ModelSpec& model, int ranks);
+
+/// What a worker trains with.
+struct Worker {
+  Share share;
+  Model& model;
+  Parameters& parameters;
+  Synchronizer& synchronizer;
+  float weight = 1.0F;  ///< A sample counts weight / global batch in the gradient.
+};
+
+/// Trains all steps. Used unchanged by every mode.
+void worker_loop(Session& session, Worker& worker);
+
+/// Evaluates this worker's part of the test samples with the present values; adds it to the session's results.
+void evaluate_part(Session& session, Worker& worker, Step completed);
+
+/// A model for this rank's largest batch, in training or evaluation.
+std::unique_ptr<Model> make_model(const Session& session);
+
+}  // namespace steelyard

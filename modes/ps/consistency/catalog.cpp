@@ -1,0 +1,28 @@
+#include "modes/ps/consistency/consistency.hpp"
+#include "src/base/catalog.hpp"
+
+namespace steelyard::ps {
+
+using MakeConsistency = std::unique_ptr<Consistency>();
+
+#define CONSISTENCY(name, help) MakeConsistency make_##name;
+#include "modes/ps/consistency/consistencies.def"
+#undef CONSISTENCY
+
+namespace {
+constexpr Choice<MakeConsistency> kRows[] = {
+#define CONSISTENCY(name, help) {#name, help, make_##name},
+#include "modes/ps/consistency/consistencies.def"
+#undef CONSISTENCY
+};
+}  // namespace
+
+Expected<std::unique_ptr<Consistency>> make_consistency(std::string_view name) {
+  auto make = choose<MakeConsistency>("consistency", kRows, name);
+  if (!make) return make.error();
+  return make.value()();
+}
+
+std::string consistency_help() { return help<MakeConsistency>(kRows); }
+
+}  // namespace steelyard::ps

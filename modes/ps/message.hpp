@@ -1,0 +1,43 @@
+#pragma once
+
+/// @file
+/// What travels between workers and servers: a header, and the elements of a bundle.
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "src/base/types.hpp"
+
+namespace steelyard::ps {
+
+enum class Kind : std::uint32_t { push = 1, reply = 2 };
+
+/// Stands before the elements of a bundle, in their message or, for a piece cut from a tensor, in one of its
+/// own. One cache line, so that the elements behind it are aligned. Same byte order on every rank.
+struct Header {
+  Kind kind = Kind::push;
+  BundleId bundle = 0;
+  std::int32_t worker = -1;  ///< push: who sends.
+  std::uint32_t flags = 0;   ///< None so far.
+  Clock clock = 0;           ///< push: steps the worker has completed, this one included.
+  std::int64_t version = 0;  ///< push: of the values that were read; reply: of those that follow.
+  std::int64_t reserved[4] = {};
+};
+static_assert(sizeof(Header) == 64 && std::is_trivially_copyable_v<Header>);
+
+/// Room for a header in an arena of floats.
+inline constexpr std::size_t kHeaderElements = sizeof(Header) / sizeof(float);
+
+/// @param slot begins with the header.
+inline Header read_header(std::span<const float> slot) {
+  Header header;
+  std::memcpy(static_cast<void*>(&header), slot.data(), sizeof header);
+  return header;
+}
+inline void write_header(const Header& header, std::span<float> slot) {
+  std::memcpy(slot.data(), &header, sizeof header);
+}
+
+}  // namespace steelyard::ps

@@ -1,0 +1,97 @@
+#include "modes/ps/meter.hpp"
+
+#include <algorithm>
+
+namespace steelyard::ps {
+
+Meter::Meter(trace::Recorder& recorder, const Plan& plan, std::span<const BundleId> bundles, Server& server,
+             int workers)
+    : recorder_(recorder), plan_(plan), bundles_(bundles), server_(server), workers_(workers), loads_(bundles.size()) {
+  row_.trial = recorder.trial();
+  row_.begin_ns = recorder.now_ns();
+  at_begin_ = trace::cpu_use();
+}
+
+void Meter::begin_work() {
+  work_cpu_ns_ = trace::cpu_ns();
+  work_ns_ = recorder_.now_ns();
+}
+
+void Meter::end_work(int bundle, bool applied) {
+  const std::int64_t busy_ns = trace::cpu_ns() - work_cpu_ns_;
+  row_.busy_ns += busy_ns;
+  loads_[static_cast<std::size_t>(bundle)].busy_ns += busy_ns;
+  if (applied) row_.apply_ns += recorder_.now_ns() - work_ns_;
+  row_.queue_max = std::max(row_.queue_max, static_cast<std::uint32_t>(server_.waiting()));
+}
+
+void Meter::count_push(int number) {
+  ++row_.pushes;
+  ++loads_[static_cast<std::size_t>(number)].pushes;
+  row_.bytes_in += bundle(number).bytes();
+  row_.messages += static_cast<std::uint64_t>(bundle(number).messages());
+}
+
+void Meter::count_reply(int number) {
+  ++row_.pulls;
+  row_.bytes_out += bundle(number).bytes();
+  row_.messages += static_cast<std::uint64_t>(bundle(number).messages());
+}
+
+Step Meter::steps_pushed() const {
+  const auto per_step = static_cast<std::uint64_t>(workers_) * bundles_.size();
+  return per_step == 0 ? 0 : static_cast<Step>(server_.pushes() / per_step);
+}
+
+void Meter::close_if_due() {
+  if (steps_pushed() >= static_cast<Step>(row_.window + 1) * kWindowSteps) close();
+}
+
+void Meter::close() {
+  const trace::CpuUse use = trace::cpu_use();
+  row_.step = steps_pushed();
+  row_.end_ns = recorder_.now_ns();
+  row_.applied = server_.applied() - applied_before_;
+  row_.cpu_ns = use.cpu_ns - at_begin_.cpu_ns;
+  row_.involuntary_switches = use.involuntary_switches - at_begin_.involuntary_switches;
+  recorder_.add(row_);
+  write_shard_loads();
+  write_staleness();
+  applied_before_ = server_.applied();
+  at_begin_ = use;
+  const trace::LoadRow closed = row_;
+  row_ = {};
+  row_.trial = closed.trial;
+  row_.window = closed.window + 1;
+  row_.begin_ns = closed.end_ns;
+}
+
+void Meter::write_shard_loads() {
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    const Bundle& bundle = plan_.bundles[bundles_[i]];
+    for (const ShardId shard : bundle.shards) {
+      const std::size_t elements = plan_.shards[shard].elements();
+      const double share = static_cast<double>(elements) / static_cast<double>(bundle.elements);
+      recorder_.add(trace::ShardLoadRow{row_.trial, row_.window, static_cast<std::int32_t>(shard),
+                                        static_cast<std::int64_t>(static_cast<double>(loads_[i].busy_ns) * share),
+                                        loads_[i].pushes, loads_[i].pushes * elements * sizeof(float)});
+    }
+    loads_[i] = {};
+  }
+}
+
+void Meter::write_staleness() {
+  for (int worker = 0; worker < workers_; ++worker)
+    for (int number = 0; number < static_cast<int>(bundles_.size()); ++number)
+      for (StalenessCount& one : server_.staleness(worker, number)) {
+        if (one.count == 0) continue;
+        recorder_.add(trace::StalenessRow{row_.trial, row_.window, worker,
+                                          static_cast<std::int32_t>(bundle(number).shards.front()),
+                                          static_cast<std::int32_t>(one.staleness), one.count, one.age_ns,
+                                          static_cast<std::int32_t>(server_.skew(worker))});
+        one.count = 0;
+        one.age_ns = 0;
+      }
+}
+
+}  // namespace steelyard::ps

@@ -1,0 +1,61 @@
+#pragma once
+
+/// @file
+/// What a server measures of itself: its load per window of steps, per shard, and the staleness it applied.
+
+#include <span>
+#include <vector>
+
+#include "modes/ps/plan.hpp"
+#include "modes/ps/server.hpp"
+#include "src/trace/recorder.hpp"
+
+namespace steelyard::ps {
+
+/// Steps per window of /load.
+inline constexpr Step kWindowSteps = 50;
+
+class Meter {
+ public:
+  Meter(trace::Recorder& recorder, const Plan& plan, std::span<const BundleId> bundles, Server& server, int workers);
+
+  /// Between these two a request is handled.
+  void begin_work();
+  void end_work(int bundle, bool applied);
+  /// Wall time since begin_wait was idle.
+  void begin_wait() { waiting_since_ns_ = recorder_.now_ns(); }
+  void end_wait() { row_.idle_ns += recorder_.now_ns() - waiting_since_ns_; }
+
+  void count_push(int bundle);
+  void count_reply(int bundle);
+  /// Closes the window when its steps are over.
+  void close_if_due();
+  /// Closes the last window.
+  void close();
+
+ private:
+  struct BundleLoad {
+    std::int64_t busy_ns = 0;
+    std::uint64_t pushes = 0;
+  };
+
+  const Bundle& bundle(int number) const { return plan_.bundles[bundles_[static_cast<std::size_t>(number)]]; }
+  Step steps_pushed() const;
+  void write_shard_loads();
+  void write_staleness();
+
+  trace::Recorder& recorder_;
+  const Plan& plan_;
+  std::span<const BundleId> bundles_;
+  Server& server_;
+  int workers_;
+  trace::LoadRow row_{};
+  trace::CpuUse at_begin_;
+  std::vector<BundleLoad> loads_;
+  std::int64_t work_cpu_ns_ = 0;
+  std::int64_t work_ns_ = 0;
+  std::int64_t waiting_since_ns_ = 0;
+  std::uint64_t applied_before_ = 0;
+};
+
+}  // namespace steelyard::ps

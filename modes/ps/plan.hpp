@@ -1,0 +1,40 @@
+#pragma once
+
+/// @file
+/// The communication plan: what travels in which message, and where it lies. Pure: workers and servers derive
+/// the same plan from the placement, so nothing is negotiated.
+
+#include <vector>
+
+#include "modes/ps/message.hpp"
+#include "modes/ps/placement/placement.hpp"
+
+namespace steelyard::ps {
+
+/// Shards of one server that travel together.
+struct Bundle {
+  int server = 0;
+  std::vector<ShardId> shards;   ///< In the order in which they lie.
+  bool piece = false;            ///< One piece cut from a tensor: its header travels in a message of its own.
+  std::size_t elements = 0;
+  std::size_t header_begin = 0;  ///< In a worker's arenas, in floats.
+  std::size_t begin = 0;         ///< Of the elements; right behind the header unless a piece.
+
+  std::size_t bytes() const { return elements * sizeof(float); }
+  int messages() const { return piece ? 2 : 1; }
+};
+
+struct Plan {
+  std::vector<Shard> shards;
+  std::vector<Bundle> bundles;                         ///< In the order in which backward makes them ready.
+  std::vector<std::vector<BundleId>> bundles_of_tensor;  ///< [tensors]
+  std::vector<std::vector<BundleId>> bundles_of_server;  ///< [servers]; none where a placement gives it nothing.
+  Layout layout;                                       ///< Of a worker's arenas.
+};
+
+/// Tensors become ready in reverse creation order. The whole tensors of one server ride together, at most
+/// `bundle_bytes` in a bundle; a larger tensor rides alone; a piece cut from a tensor too.
+/// Whole tensors lie behind their bundle's header without gaps, the largest first.
+Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes);
+
+}  // namespace steelyard::ps

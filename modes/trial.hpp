@@ -1,0 +1,86 @@
+#pragma once
+
+/// @file
+/// One trial: what is to be run, by which ranks, and what a rank needs for it.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/data/dataset.hpp"
+#include "src/data/sampler.hpp"
+#include "src/model/model.hpp"
+#include "src/mpi/communicator.hpp"
+#include "src/mpi/wait.hpp"
+#include "src/optim/optimizer.hpp"
+#include "src/trace/recorder.hpp"
+
+namespace steelyard {
+
+/// The configuration of one trial. Names are checked by `check_trial`.
+struct TrialConfig {
+  std::string mode = "ps";
+  // ps
+  int servers = 1;  ///< In allreduce: ranks that stay idle, so that as many work as with that many servers.
+  std::string server_ranks = "first";
+  std::string placement = "range";
+  std::size_t placement_offset = 0;
+  std::string consistency = "bsp";
+  std::size_t bundle_bytes = 128 * 1024;
+  bool rate_by_workers = false;  ///< asp: divide the learning rate by the number of workers.
+  // allreduce
+  std::string collective = "ring";
+  std::size_t first_bucket_bytes = 1U << 20U;
+  std::size_t bucket_bytes = 25U << 20U;
+  // both
+  std::string optimizer = "momentum";
+  OptimizerOptions optimizer_options;
+  std::size_t global_batch = 64;
+  Step steps = 100;
+  std::uint64_t seed = 0;
+  bool deterministic = false;
+  Step evaluate_every = 0;  ///< Steps between evaluations on the test samples; 0: none on the way.
+  bool evaluate_at_end = true;
+};
+
+/// Who does what. Ascending world ranks; a rank is in exactly one list.
+struct Roles {
+  std::vector<Rank> servers;
+  std::vector<Rank> workers;
+  std::vector<Rank> idle;
+
+  static constexpr int kNone = -1;
+  /// Position of `rank` in `list`, or kNone.
+  static int index_in(const std::vector<Rank>& list, Rank rank);
+};
+
+/// One worker's part of an evaluation.
+struct EvaluationPart {
+  Step step = 0;  ///< Steps completed.
+  std::int64_t time_ns = 0;
+  double loss_sum = 0.0;
+  double correct = 0.0;
+  double count = 0.0;
+};
+
+/// Everything a rank needs for a trial; borrowed by the mode.
+struct Session {
+  const TrialConfig& config;
+  const Roles& roles;
+  const ModelSpec& model;
+  const Dataset& dataset;
+  const mpi::Communicator& world;
+  const mpi::Communicator& pushes;   ///< A copy of the world for worker to server.
+  const mpi::Communicator& replies;  ///< A copy of the world for server to worker.
+  const mpi::Communicator& workers;  ///< Of the workers alone; empty on other ranks.
+  mpi::Wait wait;
+  trace::Recorder& recorder;
+  std::function<void(Step)> progress;  ///< Told the number of steps this rank has completed.
+
+  // Results
+  std::vector<EvaluationPart> evaluations{};  ///< On workers.
+  std::uint64_t parameter_hash = 0;           ///< On worker 0.
+};
+
+}  // namespace steelyard

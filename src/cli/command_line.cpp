@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <toml++/toml.h>
+
+#include "src/cli/options.hpp"
+
+namespace steelyard::cli {
+namespace {
+
+struct CommandText {
+  Command command;
+  const char* name;
+  const char* help;
+};
+constexpr CommandText kCommands[] = {
+    {Command::train, "train", "Train a model in one mode on the ranks of this launch"},
+    {Command::compare, "compare", "Measure parameter servers against allreduce, with a verdict"},
+    {Command::inspect, "inspect", "Show what a run directory holds, also that of a killed job"},
+};
+
+/// What CLI11 fills; every value stays text until it is checked.
+struct Raw {
+  std::map<std::string, std::vector<std::string>> values;
+  std::map<std::string, bool> flags;
+  std::string config;
+  bool print_config = false;
+  std::string target;
+};
+
+void declare(CLI::App& app, Command command, Raw& raw) {
+  if (command == Command::inspect) app.add_option("RUN", raw.target, "a run directory")->required();
+  for (const OptionSpec& spec : option_specs()) {
+    if ((spec.commands & static_cast<unsigned>(command)) == 0) continue;
+    const std::string flag = std::string("--") + spec.name;
+    CLI::Option* option = nullptr;
+    if (spec.kind == OptionKind::flag)
+      option = app.add_flag(flag, raw.flags[spec.name], spec.help());
+    else
+      option = app.add_option(flag, raw.values[spec.name],
+                              spec.help() + (*spec.standard == '\0' ? "" : fmt::format(" [{}]", spec.standard)));
+    option->group(spec.group);
+    if (spec.kind == OptionKind::flag) continue;
+    option->expected(1)->type_name("")->multi_option_policy(
+        std::string_view(spec.name) == "trial" ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+  }
+  if (command == Command::inspect) return;
+  app.add_option("--config", raw.config, "read options from this TOML file, `name = value` per line")->group("Running");
+  app.add_flag("--print-config", raw.print_config, "print the effective options as such a file, and stop")
+      ->group("Running");
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string variable_name(const char* option) {
+  std::string name = "STEELYARD_";
+  for (const char* c = option; *c != '\0'; ++c)
+    name += *c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
+  return name;
+}
+
+/// @return the value of `name`, or nothing where it is unset or empty.
+std::string variable(char** environment, const std::string& name) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry(*environment);
+    if (entry.size() > name.size() && entry.substr(0, name.size()) == name && entry[name.size()] == '=')
+      return std::string(entry.substr(name.size() + 1));
+  }
+  return {};
+}
+
+std::string toml_text(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+  if (const auto* real = node.as_floating_point()) return fmt::format("{}", real->get());
+  if (const auto* array = node.as_array()) {
+    std::string joined;
+    for (const toml::node& one : *array) joined += (joined.empty() ? "" : ",") + toml_text(one);
+    return joined;
+  }
+  return "?";
+}
+
+Status apply_file(Options& options, const std::string& path) {
+  toml::table table;
+  try {
+    table = toml::parse_file(path);
+  } catch (const toml::parse_error& error) {
+    return Error{fmt::format("--config {}: {} (line {})", path, one_line(std::string(error.description())),
+                             error.source().begin.line)};
+  }
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (name == "trial" && node.is_array()) {
+      for (const toml::node& one : *node.as_array()) options.add_trial(toml_text(one));
+      continue;
+    }
+    if (auto set = options.set(name, toml_text(node), Source::file); !set)
+      return Error{fmt::format("--config {}: {}", path, set.error().message)};
+  }
+  return success();
+}
+
+Status apply_environment(Options& options, char** environment) {
+  for (const OptionSpec& spec : option_specs()) {
+    if ((spec.commands & static_cast<unsigned>(options.command)) == 0 || std::string_view(spec.name) == "trial") continue;
+    const std::string value = variable(environment, variable_name(spec.name));
+    if (value.empty()) continue;
+    if (auto set = options.set(spec, value, Source::environment); !set)
+      return Error{variable_name(spec.name) + ": " + set.error().message};
+  }
+  return success();
+}
+
+Status apply_arguments(Options& options, const CLI::App& app, const Raw& raw) {
+  for (const OptionSpec& spec : option_specs()) {
+    if ((spec.commands & static_cast<unsigned>(options.command)) == 0) continue;
+    if (app.count(std::string("--") + spec.name) == 0) continue;
+    if (spec.kind == OptionKind::flag) {
+      if (auto set = options.set(spec, raw.flags.at(spec.name) ? "true" : "false", Source::command_line); !set) return set;
+      continue;
+    }
+    for (const std::string& value : raw.values.at(spec.name)) {
+      if (auto set = options.set(spec, value, Source::command_line); !set) return set;
+      if (std::string_view(spec.name) == "trial") options.add_trial(value);
+    }
+  }
+  return success();
+}
+
+Expected<Parsed> resolve(Command command, const CLI::App& app, const Raw& raw, char** environment) {
+  Parsed parsed;
+  parsed.options.command = command;
+  parsed.options.target = raw.target;
+  for (const OptionSpec& spec : option_specs())
+    if ((spec.commands & static_cast<unsigned>(command)) != 0)
+      if (auto set = parsed.options.set(spec, spec.standard, Source::standard); !set) return set.error();
+  const std::string config = raw.config.empty() ? variable(environment, "STEELYARD_CONFIG") : raw.config;
+  if (!config.empty() && command != Command::inspect)
+    if (auto applied = apply_file(parsed.options, config); !applied) return applied.error();
+  if (auto applied = apply_environment(parsed.options, environment); !applied) return applied.error();
+  if (auto applied = apply_arguments(parsed.options, app, raw); !applied) return applied.error();
+  if (raw.print_config) parsed.print = parsed.options.toml();
+  return parsed;
+}
+
+}  // namespace
+
+Expected<Parsed> parse_command_line(int argc, const char* const* argv, char** environment) {
+  CLI::App app{"Steelyard weighs parameter servers against allreduce on the ranks that it is given.", "steelyard"};
+  app.set_help_flag("--help,-h", "print this and exit");
+  app.set_version_flag("--version", version_text);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(30);
+  app.footer("Start it with mpirun or srun, for example: mpirun -n 4 steelyard compare --servers 1,2");
+  std::array<Raw, std::size(kCommands)> raws;
+  for (std::size_t i = 0; i < raws.size(); ++i)
+    declare(*app.add_subcommand(kCommands[i].name, kCommands[i].help), kCommands[i].command, raws[i]);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    return Parsed{{}, text.str()};
+  } catch (const CLI::ParseError& error) {
+    return Error{one_line(error.what()) + "; see steelyard --help"};
+  }
+  for (std::size_t i = 0; i < raws.size(); ++i)
+    if (app.got_subcommand(kCommands[i].name))
+      return resolve(kCommands[i].command, *app.get_subcommand(kCommands[i].name), raws[i], environment);
+  return Error{"no command; see steelyard --help"};
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "src/base/random.hpp"
+#include "src/cli/commands.hpp"
+#include "src/cli/contest.hpp"
+#include "src/cli/report.hpp"
+#include "src/cli/setup.hpp"
+#include "src/cli/trial_runner.hpp"
+
+namespace steelyard::cli {
+namespace {
+
+/// The rounds of one comparison. Collective: every rank takes the same decisions from the same figures.
+class Comparison {
+ public:
+  Comparison(const Setup& setup, Contest contest, int rounds, int confirm_rounds, std::uint64_t seed)
+      : setup_(setup),
+        contest_(std::move(contest)),
+        rounds_(rounds),
+        confirm_rounds_(confirm_rounds),
+        seed_(seed),
+        results_(contest_.contestants.size()),
+        fresh_(contest_.contestants.size()) {}
+
+  /// Rounds that are certain to be run, in order.
+  std::vector<PlannedTrial> plan() const {
+    std::vector<PlannedTrial> trials;
+    std::vector<std::size_t> everyone(contest_.contestants.size());
+    std::iota(everyone.begin(), everyone.end(), std::size_t{0});
+    for (int round = 0; round < rounds_; ++round)
+      for (const auto& [who, trial] : one_round(everyone, round, false)) trials.push_back(trial);
+    return trials;
+  }
+
+  void run(TrialRunner& runner) {
+    Progress progress = setup_.progress();
+    std::vector<std::size_t> everyone(contest_.contestants.size());
+    std::iota(everyone.begin(), everyone.end(), std::size_t{0});
+    const double trials = static_cast<double>(everyone.size()) * rounds_ + 2.0 * confirm_rounds_;
+    for (int round = 0; round < rounds_; ++round) run_round(runner, progress, everyone, round, false, trials);
+    judge_rounds();
+    if (!candidate_.found) return;
+    const Ratio& ratio = contest_.ratios[candidate_.ratio];
+    for (int round = 0; round < confirm_rounds_; ++round)
+      run_round(runner, progress, {ratio.contestant_a, ratio.contestant_b}, round, true, trials);
+    confirmation_ = paired(fresh_, ratio);
+  }
+
+  bool diverged() const { return diverged_; }
+  std::string text(const trace::RunTables& tables) const;
+  nlohmann::json json(const std::string& run, const trace::RunTables& tables) const;
+
+ private:
+  using Who = std::pair<std::size_t, PlannedTrial>;
+
+  /// The trials of a round in random order, the same on every rank.
+  std::vector<Who> one_round(std::vector<std::size_t> who, int round, bool confirmation) const {
+    constexpr std::uint64_t kOrderStream = 1ULL << 50U;
+    shuffle(std::span(who), seed_, kOrderStream + static_cast<std::uint64_t>(round) * 2 + (confirmation ? 1 : 0));
+    std::vector<Who> trials;
+    for (std::size_t i = 0; i < who.size(); ++i) {
+      const Contestant& c = contest_.contestants[who[i]];
+      trials.push_back({who[i], {c.config, c.label, c.warmup, round, static_cast<int>(i), confirmation}});
+    }
+    return trials;
+  }
+
+  void run_round(TrialRunner& runner, Progress& progress, const std::vector<std::size_t>& who, int round,
+                 bool confirmation, double trials) {
+    for (const auto& [contestant, trial] : one_round(who, round, confirmation)) {
+      TrialResult result = runner.run(trial, progress, static_cast<double>(run_) / trials, 1.0 / trials);
+      ++run_;
+      const bool bad = mpi::greatest(setup_.launch.world, result.summary.diverged ? 1 : 0) != 0;
+      diverged_ = diverged_ || bad;
+      // Every rank needs the speed, to decide alike; nanoseconds would lose nothing either way.
+      double speed = result.summary.images_per_s;
+      mpi::broadcast(setup_.launch.world, std::as_writable_bytes(std::span(&speed, 1)), 0);
+      (confirmation ? fresh_ : results_)[contestant].push_back(speed);
+      if (setup_.launch.speaks()) all_.push_back(std::move(result));
+    }
+  }
+
+  static std::vector<double> paired(const std::vector<std::vector<double>>& speeds, const Ratio& ratio) {
+    std::vector<double> rounds;
+    for (std::size_t i = 0; i < speeds[ratio.contestant_a].size(); ++i)
+      rounds.push_back(speeds[ratio.contestant_a][i] / speeds[ratio.contestant_b][i]);
+    return rounds;
+  }
+
+  void judge_rounds() {
+    for (Ratio& ratio : contest_.ratios) ratio.rounds = paired(results_, ratio);
+    judge(contest_.ratios);
+    candidate_ = candidate(contest_.ratios);
+  }
+
+  std::string verdict_text() const {
+    return verdict(contest_.ratios, candidate_, confirmation_, setup_.launch.topology.oversubscribed);
+  }
+
+  const Setup& setup_;
+  Contest contest_;
+  int rounds_;
+  int confirm_rounds_;
+  std::uint64_t seed_;
+  std::vector<std::vector<double>> results_;  ///< [contestants, rounds] images/s
+  std::vector<std::vector<double>> fresh_;    ///< The same of the confirming rounds.
+  std::vector<double> confirmation_;
+  Candidate candidate_;
+  std::vector<TrialResult> all_;
+  std::size_t run_ = 0;
+  bool diverged_ = false;
+};
+
+/// Medians over a contestant's rounds of what only tables show.
+struct RoundMedians {
+  double step_ms, wait_share, server_bytes;
+};
+RoundMedians medians(const std::vector<TrialResult>& all, const std::string& label) {
+  std::vector<double> step;
+  std::vector<double> wait;
+  std::vector<double> bytes;
+  for (const TrialResult& one : all) {
+    if (trace::view(one.data.row.label) != label || one.data.row.confirmation != 0) continue;
+    step.push_back(one.summary.step_ms.median);
+    wait.push_back(100.0 * one.summary.phases_ms.wait / std::max(one.summary.step_ms.median, 1e-9));
+    bytes.push_back(one.summary.server_bytes.max_over_mean);
+  }
+  return {trace::median(step), trace::median(wait), trace::median(bytes)};
+}
+
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string out;
+  std::size_t column = 0;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (column > 0 && column + 1 + end - begin > width) out += "\n", column = 0;
+    if (column > 0) out += " ", ++column;
+    out += text.substr(begin, end - begin);
+    column += end - begin;
+    begin = end + 1;
+  }
+  return out + "\n";
+}
+
+std::string Comparison::text(const trace::RunTables& tables) const {
+  const TrialConfig& first = contest_.contestants.front().config;
+  std::string out = line_text("model", fmt::format("{}, global batch {}, {} steps a trial", tables.model, first.global_batch, first.steps));
+  out += line_text("data", tables.data);
+  out += line_text("rounds", fmt::format("{} of {} contestants in random order, {} to confirm", rounds_, contest_.contestants.size(),
+                                         confirmation_.size()));
+  out += "\n";
+  Table table({"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %", "bytes max/mean"});
+  for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
+    const Contestant& c = contest_.contestants[i];
+    const bool ps = c.config.mode == "ps";
+    const trace::Estimate speed = trace::estimate_median(results_[i], 1.0 - kAlpha);
+    const RoundMedians m = medians(all_, c.label);
+    table.add({c.label, ps ? std::to_string(c.config.servers) : "-",
+               std::to_string(setup_.launch.world.size() - c.config.servers), number_text(speed.median),
+               fmt::format("{} to {}", number_text(speed.low), number_text(speed.high)), number_text(m.step_ms),
+               fmt::format("{:.0f}", m.wait_share), ps ? fmt::format("{:.2f}", m.server_bytes) : "-"});
+  }
+  out += table.text() + "\n";
+  Table ratios({"images/s against", "at equal", "ratio", "interval", "confidence %", "differs"});
+  for (const Ratio& r : contest_.ratios)
+    ratios.add({r.a + " / " + r.b, r.basis, fmt::format("{:.3f}", r.estimate.median),
+                fmt::format("{:.3f} to {:.3f}", r.estimate.low, r.estimate.high), fmt::format("{:.2f}", 100.0 * r.confidence),
+                r.differs ? "yes" : "no"});
+  return out + ratios.text() + "\n" + wrapped(verdict_text(), 98);
+}
+
+nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& tables) const {
+  nlohmann::json out;
+  out["run"] = run;
+  out["validity"] = setup_.launch.validity();
+  for (const TrialResult& one : all_) {
+    auto trial = trial_json(run, tables, one.data, one.summary);
+    trial["repeat"] = one.data.row.repeat;
+    trial["order"] = one.data.row.order;
+    trial["confirmation"] = one.data.row.confirmation != 0;
+    out["trials"].push_back(std::move(trial));
+  }
+  out["ratios"] = nlohmann::json::array();
+  const auto finite = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
+  for (const Ratio& r : contest_.ratios)
+    out["ratios"].push_back({{"a", r.a}, {"b", r.b}, {"median", r.estimate.median}, {"low", finite(r.estimate.low)},
+                             {"high", finite(r.estimate.high)}, {"basis", r.basis}, {"confidence", r.confidence},
+                             {"differs", r.differs}});
+  out["rounds"] = rounds_;
+  out["confirmation"] = confirmation_;
+  const bool won = has_winner(contest_.ratios, candidate_, confirmation_);
+  out["winner"] = nullptr;
+  if (won) {
+    const Ratio& r = contest_.ratios[candidate_.ratio];
+    out["winner"] = candidate_.a_wins ? r.a : r.b;
+  }
+  out["verdict"] = verdict_text();
+  return out;
+}
+
+int default_rounds(const Contest& contest) {
+  std::size_t family = 0;
+  for (const Ratio& ratio : contest.ratios) family += ratio.basis == "ranks" ? 1 : 0;
+  return rounds_for(family);
+}
+
+int report(const Setup& setup, const Comparison& comparison, const TrialRunner& runner) {
+  if (!setup.launch.speaks()) return kDone;
+  print(comparison.text(runner.tables()) + "\n" + line_text("run", runner.directory()), setup.settings.json == "-");
+  if (setup.settings.json.empty()) return kDone;
+  if (auto written = write_json(setup.settings.json, comparison.json(runner.directory(), runner.tables())); !written) {
+    print_error(written.error());
+    return kFailed;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int compare(const Options& options, const Invocation& invocation) {
+  const auto setup = Setup::begin(options);
+  if (!setup) return kUsage;
+  const Launch& launch = setup->launch;
+  auto contest = make_contest(options, setup->settings.model, setup->dataset.train.count, launch.world.size());
+  if (any_error(launch, contest ? std::nullopt : std::optional(contest.error()))) return kUsage;
+  if (setup->settings.dry_run) {
+    std::vector<TrialConfig> configs;
+    for (const Contestant& one : contest.value().contestants) configs.push_back(one.config);
+    return setup->show_dry_run(configs);
+  }
+
+  const int asked = static_cast<int>(options.integer("rounds"));
+  const int rounds = asked > 0 ? asked : default_rounds(contest.value());
+  const int servers = contest.value().contestants.back().config.servers;
+  Comparison comparison(*setup, std::move(contest).value(), rounds, static_cast<int>(options.integer("confirm-rounds")),
+                        static_cast<std::uint64_t>(options.integer("seed")));
+  const auto runner = TrialRunner::begin(
+      launch, setup->settings, options, setup->dataset, comparison.plan(),
+      make_manifest(launch, invocation.argc, invocation.argv, invocation.environment),
+      make_run_id("compare", setup->settings.model.name, servers, launch.world.size() - servers));
+  if (!runner) return kUsage;
+  comparison.run(*runner);
+  int status = comparison.diverged() ? kCheckFailed : kDone;
+  runner->finish(status);
+  if (const int reported = report(*setup, comparison, *runner); reported != kDone) status = reported;
+  return static_cast<int>(mpi::greatest(launch.world, status));
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,112 @@
+#include "src/cli/contest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace steelyard::cli {
+namespace {
+
+constexpr std::size_t kLongestLabel = 40;
+
+std::string usual_label(const TrialConfig& config, int ranks) {
+  const int workers = ranks - config.servers;
+  if (config.mode == "ps") return fmt::format("ps {}+{}", config.servers, workers);
+  return config.servers == 0 ? fmt::format("allreduce {}", workers)
+                             : fmt::format("allreduce {} of {}", workers, ranks);
+}
+
+Expected<Contestant> contestant(const TrialRequest& request, const ModelSpec& model, std::size_t samples, int ranks) {
+  auto config = finish_config(request, model, samples, ranks);
+  if (!config) return config.error();
+  return Contestant{usual_label(config.value(), ranks), config.value(), warmup_of(request, config.value())};
+}
+
+Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const char* basis) {
+  return {contest.contestants[a].label, contest.contestants[b].label, basis, a, b, {}, {}, 0.95, false};
+}
+
+Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, std::size_t samples, int ranks) {
+  auto request = trial_request(options);
+  if (!request) return request.error();
+  const std::vector<int> servers = options.integers("servers");
+  Contest contest;
+  const auto add = [&](const char* mode, int count) -> Status {
+    request.value().config.mode = mode;
+    request.value().config.servers = count;
+    auto one = contestant(request.value(), model, samples, ranks);
+    if (!one) return one.error();
+    contest.contestants.push_back(std::move(one).value());
+    return success();
+  };
+  if (auto added = add("allreduce", 0); !added) return added.error();
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (std::count(servers.begin(), servers.end(), servers[i]) > 1)
+      return Error{fmt::format("--servers {}: {} is there twice", options.text("servers"), servers[i])};
+    if (auto added = add("ps", servers[i]); !added) return added.error();
+    if (auto added = add("allreduce", servers[i]); !added) return added.error();
+    const std::size_t ps = 1 + 2 * i;
+    contest.ratios.push_back(ratio(contest, ps, 0, "ranks"));
+    contest.ratios.push_back(ratio(contest, ps, ps + 1, "workers"));
+  }
+  return contest;
+}
+
+Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
+  std::istringstream words(text);
+  std::string word;
+  std::string mode = "ps";
+  std::string servers;
+  while (words >> word) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (name == "mode")
+      mode = value;
+    else if (name == "trial" || name == "rounds" || name == "results" || name == "name")
+      return Error{fmt::format("--trial '{}': '{}' is the same for all trials; set it once, as an option", text, name)};
+    else if (auto set = options.set(name, value, Source::command_line); !set)
+      return Error{fmt::format("--trial '{}': {}", text, set.error().message)};
+    else if (name == "servers")
+      servers = value;
+  }
+  if (mode == "ps" && servers.empty()) servers = options.text("servers");
+  auto request = trial_request(options);
+  if (!request) return Error{fmt::format("--trial '{}': {}", text, request.error().message)};
+  if (auto known = find_mode(mode); !known) return Error{fmt::format("--trial '{}': {}", text, known.error().message)};
+  request.value().config.mode = mode;
+  if (servers.find(',') != std::string::npos)
+    return Error{fmt::format("--trial '{}': one number of servers per trial", text)};
+  request.value().config.servers = servers.empty() ? 0 : std::stoi(servers);
+  return request;
+}
+
+Expected<Contest> own_contest(const Options& options, const ModelSpec& model, std::size_t samples, int ranks) {
+  Contest contest;
+  for (std::size_t i = 0; i < options.trials().size(); ++i) {
+    const std::string& text = options.trials()[i];
+    auto request = parse_trial(options, text);
+    if (!request) return request.error();
+    auto one = contestant(request.value(), model, samples, ranks);
+    if (!one) return Error{fmt::format("--trial '{}': {}", text, one.error().message)};
+    // Two trials may be the same configuration, so a letter tells them apart.
+    one.value().label = fmt::format("{}: {}", static_cast<char>('A' + i % 26), text.substr(0, kLongestLabel));
+    contest.contestants.push_back(std::move(one).value());
+    if (i > 0) contest.ratios.push_back(ratio(contest, i, 0, "ranks"));
+  }
+  return contest;
+}
+
+}  // namespace
+
+Expected<Contest> make_contest(const Options& options, const ModelSpec& model, std::size_t samples, int ranks) {
+  if (options.trials().empty()) return usual_contest(options, model, samples, ranks);
+  if (options.trials().size() < 2 || options.trials().size() > 26)
+    return Error{fmt::format("--trial was given {} time(s); a comparison has 2 to 26 contestants", options.trials().size())};
+  if (options.given("servers"))
+    return Error{"--servers and --trial: with --trial each contestant says its own servers"};
+  return own_contest(options, model, samples, ranks);
+}
+
+}  // namespace steelyard::cli

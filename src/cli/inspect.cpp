@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include "src/cli/commands.hpp"
+#include "src/cli/console.hpp"
+#include "src/cli/report.hpp"
+#include "src/trace/reader.hpp"
+
+namespace steelyard::cli {
+namespace {
+
+using trace::view;
+
+std::string state_text(const trace::RunData& run) {
+  if (run.complete) return "complete";
+  std::string text = "not complete: the job was killed or is still running";
+  if (!run.unclosed.empty())
+    text += fmt::format("; {} trace file(s) without an orderly end (h5clear -s FILE makes them open for other readers)",
+                        run.unclosed.size());
+  if (!run.missing.empty()) text += fmt::format("; {} trace file(s) missing, the first is {}", run.missing.size(), run.missing.front());
+  return text;
+}
+
+/// A trial of which nothing was recorded is not shown.
+bool has_steps(const trace::TrialSummary& summary) { return summary.steps > 0; }
+
+std::string trial_line(const trace::TrialData& trial, const trace::TrialSummary& s) {
+  return fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", trial.row.id, view(trial.row.label), trial.row.repeat,
+                     view(trial.row.status), number_text(s.images_per_s), number_text(s.step_ms.median), number_text(s.loss),
+                     s.server_load.empty() ? "-" : fmt::format("{:.2f}", s.server_bytes.max_over_mean));
+}
+
+std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
+  std::string text = line_text("run", fmt::format("{} ({})", run.directory, run.tables.command));
+  text += line_text("state", state_text(run));
+  if (run.trials.size() == 1) {
+    if (!run.complete && has_steps(summaries.front()))
+      text += line_text("recovered", fmt::format("{} steps that every worker had written", summaries.front().steps));
+    return text + trial_text(run.tables, run.trials.front(), summaries.front());
+  }
+  text += line_text("model", run.tables.model) + line_text("data", run.tables.data) + "\n";
+  text += fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", "id", "contestant", "round", "status", "images/s",
+                      "step ms", "loss", "max/mean");
+  for (std::size_t i = 0; i < run.trials.size(); ++i)
+    if (has_steps(summaries[i])) text += trial_line(run.trials[i], summaries[i]);
+  return text;
+}
+
+/// Without a trace the figures are those that run.h5 keeps.
+bool without_trace(const trace::RunData& run) {
+  for (const trace::TrialData& trial : run.trials)
+    for (const trace::RankTrial& rank : trial.ranks)
+      if (!rank.steps.empty()) return false;
+  return true;
+}
+
+std::string kept_text(const trace::RunData& run) {
+  std::string text = line_text("run", fmt::format("{} ({}, without trace)", run.directory, run.tables.command));
+  text += line_text("state", state_text(run)) + line_text("model", run.tables.model) + "\n";
+  Table table({"trial", "images/s", "loss", "accuracy", "parameter hash"});
+  for (const trace::FinalRow& row : run.tables.final)
+    table.add({std::to_string(row.trial), number_text(row.images_per_s), number_text(row.loss), number_text(row.accuracy),
+               fmt::format("{:016x}", row.parameter_hash)});
+  return text + table.text();
+}
+
+nlohmann::json run_json(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
+  nlohmann::json out = {{"run", run.directory},       {"command", run.tables.command}, {"complete", run.complete},
+                        {"unclosed", run.unclosed}, {"missing", run.missing}};
+  out["trials"] = nlohmann::json::array();
+  for (std::size_t i = 0; i < run.trials.size(); ++i)
+    out["trials"].push_back(trial_json(run.directory, run.tables, run.trials[i], summaries[i]));
+  return out;
+}
+
+}  // namespace
+
+int inspect(const Options& options) {
+  const std::string& json_path = options.text("json");
+  const auto read = trace::read_run(options.target);
+  if (!read) {
+    print_error(read.error());
+    return kUsage;
+  }
+  const trace::RunData& run = read.value();
+  if (run.trials.empty()) {
+    print_error(Error{fmt::format("run '{}' names no trial in its run.h5", options.target)});
+    return kUsage;
+  }
+  std::vector<trace::TrialSummary> summaries;
+  for (const trace::TrialData& trial : run.trials) summaries.push_back(trace::summarise(trial));
+  print(without_trace(run) ? kept_text(run) : run_text(run, summaries), json_path == "-");
+  if (json_path.empty()) return kDone;
+  if (auto written = write_json(json_path, run_json(run, summaries)); !written) {
+    print_error(written.error());
+    return kUsage;
+  }
+  return kDone;
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+/// @file
+/// What lives as long as the launch: communicators, topology, and the way errors end it.
+
+#include <optional>
+#include <string>
+
+#include "src/mpi/communicator.hpp"
+#include "src/mpi/topology.hpp"
+#include "src/mpi/wait.hpp"
+
+namespace steelyard::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kUsage = 2;
+inline constexpr int kCheckFailed = 3;
+
+struct Launch {
+  mpi::Communicator world;
+  mpi::Communicator pushes;
+  mpi::Communicator replies;
+  mpi::Topology topology;
+  mpi::Wait wait = mpi::Wait::spin;
+
+  /// Collective over all ranks. @param wait has been checked.
+  static Launch begin(const std::string& wait);
+  bool speaks() const { return world.rank() == 0; }
+  /// Conditions that limit what timings can tell, comma separated; docs/trace_format.md lists them.
+  std::string validity() const;
+};
+
+/// One line on stderr.
+void print_error(const Error& error);
+
+/// Collective: prints the error of the lowest rank that has one, from rank 0. @return whether there is one.
+bool any_error(const Launch& launch, const std::optional<Error>& mine);
+
+/// Rank that the launcher gave this process, by the variables of the usual launchers; 0 without one. Only for
+/// who prints before MPI is up; everything else asks MPI.
+int launcher_rank();
+bool under_launcher();
+
+}  // namespace steelyard::cli

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include "modes/mode.hpp"
+#include "modes/ps/consistency/consistency.hpp"
+#include "modes/ps/placement/placement.hpp"
+#include "src/cli/options.hpp"
+#include "src/collective/collective.hpp"
+#include "src/data/dataset.hpp"
+#include "src/model/model.hpp"
+#include "src/mpi/wait.hpp"
+#include "src/optim/optimizer.hpp"
+
+namespace steelyard::cli {
+namespace {
+
+constexpr unsigned kTrain = static_cast<unsigned>(Command::train);
+constexpr unsigned kCompare = static_cast<unsigned>(Command::compare);
+constexpr unsigned kBoth = kTrain | kCompare;
+constexpr unsigned kAll = kBoth | static_cast<unsigned>(Command::inspect);
+constexpr double kMost = 9007199254740992.0;  // 2^53: every whole number up to here is a double.
+constexpr double kMostInt = 2147483647.0;
+
+#define HELP(text) [] { return std::string(text); }
+
+const OptionSpec kSpecs[] = {
+    {"mode", kTrain, OptionKind::text, "ps", 0, 0, "Mode", HELP(mode_help())},
+    {"servers", kTrain, OptionKind::integer, "1", 0, kMostInt, "Mode",
+     HELP("ps: how many of the ranks serve; the others work")},
+    {"servers", kCompare, OptionKind::integers, "1", 1, kMostInt, "Mode",
+     HELP("numbers of servers to try, for example 1,2")},
+    {"server-ranks", kBoth, OptionKind::text, "first", 0, 0, "Mode",
+     HELP("which ranks serve: first, last, spread over the nodes, or a list such as 0,2")},
+    {"placement", kBoth, OptionKind::text, "range", 0, 0, "Mode", HELP("ps: " + ps::placement_help())},
+    {"placement-offset", kBoth, OptionKind::integer, "0", 0, kMostInt, "Mode",
+     HELP("round_robin: server of the first tensor")},
+    {"consistency", kBoth, OptionKind::text, "bsp", 0, 0, "Mode", HELP("ps: " + ps::consistency_help())},
+    {"lr-scale", kBoth, OptionKind::text, "none", 0, 0, "Mode",
+     HELP("asp: workers divides the learning rate by the number of workers; or none")},
+    {"bundle-bytes", kBoth, OptionKind::integer, "131072", 4, kMostInt, "Mode",
+     HELP("ps: whole tensors of one server ride together up to this size")},
+    {"collective", kBoth, OptionKind::text, "ring", 0, 0, "Mode", HELP("allreduce: " + collective_help())},
+    {"first-bucket-mib", kBoth, OptionKind::real, "1", 0.000001, 65536, "Mode",
+     HELP("allreduce: size at which the first bucket closes")},
+    {"bucket-mib", kBoth, OptionKind::real, "25", 0.000001, 65536, "Mode",
+     HELP("allreduce: size at which the others close")},
+    {"trial", kCompare, OptionKind::text, "", 0, 0, "Mode",
+     HELP("a contestant instead of the usual ones, as \"mode=ps servers=2 placement=greedy\"; repeat it, the first "
+          "is what the others are measured against")},
+
+    {"model", kBoth, OptionKind::text, "lenet", 0, 0, "Model and data", HELP(model_help())},
+    {"data", kBoth, OptionKind::text, "fashion-mnist", 0, 0, "Model and data", HELP(dataset_help())},
+    {"data-dir", kBoth, OptionKind::text, "", 0, 0, "Model and data", HELP("folder of the four IDX files, plain or .gz")},
+    {"batch", kBoth, OptionKind::integer, "64", 1, kMostInt, "Model and data",
+     HELP("global batch: samples per step over all workers")},
+    {"batch-per-worker", kBoth, OptionKind::integer, "0", 0, kMostInt, "Model and data",
+     HELP("the other way to say it: samples per step and worker (0: see --batch)")},
+
+    {"epochs", kBoth, OptionKind::integer, "0", 0, kMostInt, "Training",
+     HELP("passes over the training samples (0: see --steps)")},
+    {"steps", kBoth, OptionKind::integer, "0", 0, kMost, "Training",
+     HELP("steps of every worker (0: one epoch in train, 120 in compare)")},
+    {"optimizer", kBoth, OptionKind::text, "momentum", 0, 0, "Training", HELP(optimizer_help())},
+    {"lr", kBoth, OptionKind::real, "0.02", 0, 1e6, "Training", HELP("learning rate")},
+    {"momentum", kBoth, OptionKind::real, "0.9", 0, 1, "Training", HELP("of momentum and nesterov")},
+    {"seed", kBoth, OptionKind::integer, "0", 0, kMost, "Training",
+     HELP("of initial values, shuffling and the order of trials")},
+    {"deterministic", kBoth, OptionKind::flag, "false", 0, 0, "Training",
+     HELP("sums in worker order: a rerun gives the same parameters, bit for bit")},
+    {"evaluate", kBoth, OptionKind::text, "epoch", 0, 0, "Training",
+     HELP("on the test samples: epoch (after each, and at the end), end, or never; compare: end or never")},
+
+    {"rounds", kCompare, OptionKind::integer, "0", 0, 10000, "Comparison",
+     HELP("every contestant runs once per round, in random order; at least 6 for a verdict (0: enough for the "
+          "correction for many ratios with one outlier)")},
+    {"confirm-rounds", kCompare, OptionKind::integer, "9", 0, 10000, "Comparison",
+     HELP("fresh rounds of the winner and its best opponent")},
+    {"warmup", kBoth, OptionKind::integer, "20", 0, kMost, "Comparison",
+     HELP("first steps of a trial that timings leave out; at most half of its steps")},
+
+    {"wait", kBoth, OptionKind::text, "auto", 0, 0, "Running", HELP(mpi::wait_help())},
+    {"trace", kBoth, OptionKind::text, "full", 0, 0, "Running",
+     HELP("full: HDF5 files of every rank; off: none, the summary only")},
+    {"flush-seconds", kBoth, OptionKind::real, "5", 0.01, 1e6, "Running",
+     HELP("a killed job loses at most this much of its trace")},
+    {"results", kBoth, OptionKind::text, "results", 0, 0, "Running", HELP("folder of the run directories")},
+    {"name", kBoth, OptionKind::text, "", 0, 0, "Running",
+     HELP("name of the run directory (default: date, mode, model, ranks)")},
+    {"progress", kBoth, OptionKind::text, "auto", 0, 0, "Running", HELP("auto: on a terminal; always; never")},
+    {"json", kAll, OptionKind::text, "", 0, 0, "Running",
+     HELP("write the figures to this file as JSON too; - for standard output, instead of the tables")},
+    {"dry-run", kBoth, OptionKind::flag, "false", 0, 0, "Running",
+     HELP("say roles, placement, bytes and messages per step, and stop")},
+};
+
+}  // namespace
+
+std::span<const OptionSpec> option_specs() { return kSpecs; }
+
+}  // namespace steelyard::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+/// @file
+/// The result of a trial for people and for programs. Both say the same figures.
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "src/trace/metrics.hpp"
+#include "src/trace/run_file.hpp"
+
+namespace steelyard::cli {
+
+/// The keys of `train` in docs/json.md. NaN becomes null.
+nlohmann::json trial_json(const std::string& run, const trace::RunTables& tables, const trace::TrialData& trial,
+                          const trace::TrialSummary& summary);
+std::string trial_text(const trace::RunTables& tables, const trace::TrialData& trial,
+                       const trace::TrialSummary& summary);
+
+/// "ps bsp, 1 server + 2 workers, placement range".
+std::string trial_title(const trace::TrialRow& row);
+
+/// Writes `json` to a file or, for "-", to standard output. @return an error that names the file.
+Status write_json(const std::string& path, const nlohmann::json& json);
+/// Whether `path` can be written, known before the work begins.
+Status check_json_path(const std::string& path);
+
+}  // namespace steelyard::cli

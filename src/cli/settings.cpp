@@ -1,0 +1,150 @@
+#include "src/cli/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace steelyard::cli {
+namespace {
+
+Status one_of(const Options& options, std::string_view name, std::initializer_list<std::string_view> allowed) {
+  std::string list;
+  for (const std::string_view word : allowed) {
+    if (options.text(name) == word) return success();
+    list += (list.empty() ? "" : ", ") + std::string(word);
+  }
+  return Error{fmt::format("--{} '{}': choose one of: {}", name, options.text(name), list)};
+}
+
+/// A given option that would have no effect is a mistake that the user wants to hear of.
+Status only_with(const Options& options, std::string_view name, bool holds, std::string_view condition) {
+  if (!options.given(name) || holds) return success();
+  return Error{fmt::format("--{} has no effect here: it goes with {}", name, condition)};
+}
+
+Status not_both(const Options& options, std::string_view first, std::string_view second) {
+  if (!options.given(first) || !options.given(second)) return success();
+  // A file that was written by a run names every option; 0 there means "see the other".
+  if (options.text(first) == "0" || options.text(second) == "0") return success();
+  return Error{fmt::format("--{} and --{} are two ways to say one thing; give one of them", first, second)};
+}
+
+template <typename... Checks>
+Status first_error(Checks&&... checks) {
+  Status result = success();
+  const auto run = [&result](auto&& check) {
+    if (result) result = check();
+  };
+  (run(checks), ...);
+  return result;
+}
+
+std::string mode_of(const Options& options) { return options.command == Command::train ? options.text("mode") : "ps"; }
+
+Status check_combinations(const Options& options) {
+  const bool train = options.command == Command::train;
+  const bool ps = mode_of(options) == "ps";
+  const std::string& optimizer = options.text("optimizer");
+  const std::string& consistency = options.text("consistency");
+  const auto only = [&](std::string_view name, bool holds, std::string_view condition) {
+    return [&options, name, holds, condition] { return only_with(options, name, holds, condition); };
+  };
+  return first_error(
+      [&] { return one_of(options, "trace", {"full", "off"}); },
+      [&] { return one_of(options, "progress", {"auto", "always", "never"}); },
+      [&] { return one_of(options, "lr-scale", {"none", "workers"}); },
+      [&] { return one_of(options, "evaluate", {"epoch", "end", "never"}); },
+      [&] { return not_both(options, "steps", "epochs"); },
+      [&] { return not_both(options, "batch", "batch-per-worker"); },
+      only("momentum", optimizer == "momentum" || optimizer == "nesterov", "--optimizer momentum or nesterov"),
+      only("servers", ps, "--mode ps"), only("server-ranks", ps, "--mode ps"), only("placement", ps, "--mode ps"),
+      only("consistency", ps, "--mode ps"), only("bundle-bytes", ps, "--mode ps"),
+      only("placement-offset", ps && options.text("placement") == "round_robin", "--placement round_robin"),
+      only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
+      only("collective", !train || !ps, "--mode allreduce"), only("bucket-mib", !train || !ps, "--mode allreduce"),
+      only("first-bucket-mib", !train || !ps, "--mode allreduce"),
+      only("data-dir", options.text("data") == "fashion-mnist", "--data fashion-mnist"));
+}
+
+}  // namespace
+
+Expected<RunSettings> run_settings(const Options& options) {
+  RunSettings settings;
+  auto model = describe_model(options.text("model"));
+  if (!model) return model.error();
+  settings.model = std::move(model).value();
+  if (!is_dataset_name(options.text("data")))
+    return Error{fmt::format("unknown data set '{}'; choose one of: {}", options.text("data"), dataset_names())};
+  if (auto wait = mpi::choose_wait(options.text("wait"), {}); !wait) return wait.error();
+  settings.data = {options.text("data"), options.text("data-dir"), settings.model.inputs, settings.model.classes,
+                   static_cast<std::uint64_t>(options.integer("seed"))};
+  settings.wait = options.text("wait");
+  settings.results = options.text("results");
+  settings.name = options.text("name");
+  if (settings.name.find('/') != std::string::npos || settings.name == "." || settings.name == "..")
+    return Error{fmt::format("--name '{}': must be a plain directory name; its place is --results", settings.name)};
+  settings.trace = options.text("trace") == "full";
+  settings.flush_seconds = options.real("flush-seconds");
+  settings.json = options.text("json");
+  settings.dry_run = options.flag("dry-run");
+  settings.progress_always = options.text("progress") == "always";
+  settings.progress_never = options.text("progress") == "never";
+  return settings;
+}
+
+Expected<TrialRequest> trial_request(const Options& options) {
+  if (auto good = check_combinations(options); !good) return good.error();
+  TrialRequest request;
+  TrialConfig& config = request.config;
+  const bool train = options.command == Command::train;
+  config.mode = mode_of(options);
+  if (auto mode = find_mode(config.mode); !mode) return mode.error();
+  config.servers = train && config.mode == "ps" ? static_cast<int>(options.integer("servers")) : 0;
+  config.server_ranks = options.text("server-ranks");
+  config.placement = options.text("placement");
+  config.placement_offset = static_cast<std::size_t>(options.integer("placement-offset"));
+  config.consistency = options.text("consistency");
+  config.rate_by_workers = options.text("lr-scale") == "workers";
+  config.bundle_bytes = static_cast<std::size_t>(options.integer("bundle-bytes"));
+  config.collective = options.text("collective");
+  config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);
+  config.bucket_bytes = static_cast<std::size_t>(options.real("bucket-mib") * 1048576.0);
+  config.optimizer = options.text("optimizer");
+  config.optimizer_options = {static_cast<float>(options.real("lr")), static_cast<float>(options.real("momentum"))};
+  config.global_batch = static_cast<std::size_t>(options.integer("batch"));
+  request.batch_per_worker = static_cast<std::size_t>(options.integer("batch-per-worker"));
+  request.epochs = options.integer("epochs");
+  config.steps = options.integer("steps");
+  if (config.steps == 0 && request.epochs == 0) (train ? request.epochs : config.steps) = train ? 1 : 120;
+  config.seed = static_cast<std::uint64_t>(options.integer("seed"));
+  config.deterministic = options.flag("deterministic");
+  config.evaluate_at_end = options.text("evaluate") != "never";
+  request.evaluate_epochs = train && options.text("evaluate") == "epoch";
+  request.warmup = options.integer("warmup");
+  return request;
+}
+
+Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples, int ranks) {
+  TrialConfig config = request.config;
+  const int workers = std::max(ranks - config.servers, 1);
+  if (request.batch_per_worker > 0) config.global_batch = request.batch_per_worker * static_cast<std::size_t>(workers);
+  if (config.global_batch > samples)
+    return Error{fmt::format("the global batch of {} is larger than the {} training samples; give a --batch up to {}",
+                             config.global_batch, samples, samples)};
+  const auto per_epoch = static_cast<Step>((samples + config.global_batch - 1) / config.global_batch);
+  constexpr Step kMostSteps = Step{1} << 40U;
+  if (request.epochs > kMostSteps / per_epoch || config.steps > kMostSteps)
+    return Error{fmt::format("more than 2^40 steps asked for; give fewer --steps or --epochs")};
+  if (request.epochs > 0) config.steps = request.epochs * per_epoch;
+  config.evaluate_every = request.evaluate_epochs ? per_epoch : 0;
+  if (config.rate_by_workers) config.optimizer_options.rate /= static_cast<float>(workers);
+  if (auto good = check_trial(config, model, ranks); !good) return good.error();
+  return config;
+}
+
+Step warmup_of(const TrialRequest& request, const TrialConfig& config) {
+  return std::min(request.warmup, config.steps / 2);
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+/// @file
+/// Images and labels, as bytes, and where they come from.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/expected.hpp"
+
+namespace steelyard {
+
+/// `count` samples of `inputs` bytes each.
+struct Samples {
+  std::size_t count = 0;
+  std::size_t inputs = 0;
+  std::vector<std::uint8_t> pixels;  ///< [count, inputs]
+  std::vector<std::uint8_t> labels;  ///< [count], each below the number of classes
+};
+
+struct Dataset {
+  std::string name;    ///< As asked for.
+  std::string source;  ///< What was read, for people: which files, how many samples.
+  Samples train;
+  Samples test;
+  float mean = 0.0F;       ///< Of the training pixels / 255.
+  float deviation = 1.0F;  ///< Of the training pixels / 255.
+};
+
+struct DatasetRequest {
+  std::string name;       ///< One of datasets.def.
+  std::string directory;  ///< Of the files; empty: look in the usual places.
+  std::size_t inputs = 0; ///< What the model takes.
+  std::size_t classes = 0;
+  std::uint64_t seed = 0;
+};
+
+/// Reads and checks a data set; errors name the file and what is wrong with it.
+Expected<Dataset> load_dataset(const DatasetRequest& request);
+std::string dataset_help();
+bool is_dataset_name(std::string_view name);
+std::string dataset_names();
+
+/// Fills mean and deviation from the training pixels.
+void measure_pixels(Dataset& dataset);
+
+/// Folder of the files that come with the program: beside the build tree, or installed.
+std::string own_data_directory();
+
+}  // namespace steelyard

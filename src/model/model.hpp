@@ -1,0 +1,63 @@
+#pragma once
+
+/// @file
+/// A model knows its tensors, its loss, and its gradients. It knows nothing of ranks.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/base/expected.hpp"
+#include "src/model/parameters.hpp"
+
+namespace steelyard {
+
+/// Some samples. A batch may be empty: then the loss is 0 and so is every gradient.
+struct Batch {
+  std::size_t count = 0;
+  std::span<const float> features;       ///< [count, inputs]
+  std::span<const std::uint8_t> labels;  ///< [count]
+};
+
+struct BatchResult {
+  double loss_sum = 0.0;
+  std::size_t correct = 0;
+};
+
+/// Told what the passes are about to read and have finished writing.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  /// The forward pass will read this tensor next. On return its values are those of this step.
+  virtual void values_needed(TensorId) = 0;
+  /// The backward pass has the final gradient of this tensor and reads its values no more in this step.
+  virtual void gradient_ready(TensorId) = 0;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  /// Keeps what backward needs, including the gradient of scale * (sum of losses) at the last layer.
+  virtual BatchResult forward(const Batch& batch, float scale, Parameters& parameters, StepObserver& observer) = 0;
+  /// Fills every gradient; calls gradient_ready once per tensor, last tensor first. `batch` as in forward.
+  virtual void backward(const Batch& batch, Parameters& parameters, StepObserver& observer) = 0;
+};
+
+/// What can be known of a model without building it.
+struct ModelSpec {
+  std::string name;
+  Inventory inventory;
+  std::size_t inputs = 0;
+  std::size_t classes = 0;
+  /// Allocates all workspace for batches of up to `max_batch`; the passes allocate nothing.
+  std::function<std::unique_ptr<Model>(std::size_t max_batch)> make;
+};
+
+/// @param name `kind` or `kind:arguments`, kind one of models.def.
+Expected<ModelSpec> describe_model(std::string_view name);
+std::string model_help();
+
+}  // namespace steelyard

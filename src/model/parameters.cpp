@@ -1,0 +1,41 @@
+#include "src/model/parameters.hpp"
+
+#include <utility>
+
+#include "src/base/hash.hpp"
+#include "src/base/random.hpp"
+
+namespace steelyard {
+
+void initial_values(const Inventory& inventory, TensorId tensor, std::uint64_t seed, std::size_t begin,
+                    std::span<float> values) {
+  const float bound = inventory[tensor].bound;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = bound * random_unit(seed, tensor, begin + i);
+}
+
+Parameters::Parameters(const Inventory& inventory, Layout layout)
+    : inventory_(inventory),
+      layout_(std::move(layout)),
+      values_(layout_.elements),
+      gradients_(layout_.elements) {}
+
+void Parameters::initialise(std::uint64_t seed) {
+  for (TensorId id = 0; id < inventory_.size(); ++id) initial_values(inventory_, id, seed, 0, values(id));
+}
+
+std::uint64_t Parameters::hash() {
+  Fnv1a hash;
+  for (TensorId id = 0; id < inventory_.size(); ++id) hash.add(std::as_bytes(values(id)));
+  return hash.value();
+}
+
+Layout packed_layout(const Inventory& inventory) {
+  Layout layout;
+  for (const Tensor& tensor : inventory) {
+    layout.begin.push_back(layout.elements);
+    layout.elements += tensor.elements();
+  }
+  return layout;
+}
+
+}  // namespace steelyard

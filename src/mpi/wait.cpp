@@ -1,0 +1,97 @@
+#include "src/mpi/wait.hpp"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace steelyard::mpi {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::string_view help;
+};
+constexpr std::array kRows = {
+#define WAIT(name, help) Row{#name, help},
+#include "src/mpi/waits.def"
+#undef WAIT
+};
+
+// A message between two ranks of a node arrives within microseconds, so the first tests are back to back;
+// then the core goes to whoever can use it. Sleeps grow, but stay short against a step.
+constexpr int kEagerTests = 64;
+constexpr int kYields = 64;
+constexpr long kFirstSleepNs = 20'000;
+constexpr long kLongestSleepNs = 200'000;
+
+/// Tells the core that this is a spin loop.
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void sleep_ns(long duration_ns) {
+  // The kernel rounds sleeps up by 50 us unless told otherwise.
+  static const bool precise = prctl(PR_SET_TIMERSLACK, 1000UL) == 0;
+  static_cast<void>(precise);
+  const timespec duration{0, duration_ns};
+  nanosleep(&duration, nullptr);
+}
+
+}  // namespace
+
+std::string_view wait_name(Wait wait) { return kRows[static_cast<std::size_t>(wait)].name; }
+
+std::string wait_names() {
+  std::string names = "auto";
+  for (const Row& row : kRows) names += ", " + std::string(row.name);
+  return names;
+}
+
+std::string wait_help() {
+  std::string lines = "auto: spin where every rank has a core, else sleep";
+  for (const Row& row : kRows) lines += "; " + std::string(row.name) + ": " + std::string(row.help);
+  return lines;
+}
+
+Expected<Wait> choose_wait(std::string_view name, const Topology& topology) {
+  if (name == "auto") return topology.oversubscribed ? Wait::sleep : Wait::spin;
+  for (std::size_t i = 0; i < kRows.size(); ++i)
+    if (kRows[i].name == name) return static_cast<Wait>(i);
+  return Error{"unknown wait policy '" + std::string(name) + "'; choose one of: " + wait_names()};
+}
+
+void Backoff::pause() {
+  ++tests_;
+  if (wait_ == Wait::spin || wait_ == Wait::block || tests_ < kEagerTests) {
+    relax();
+    return;
+  }
+  if (wait_ == Wait::yield || tests_ < kEagerTests + kYields) {
+    sched_yield();
+    return;
+  }
+  const int doublings = std::min((tests_ - kEagerTests - kYields) / 8, 10);
+  sleep_ns(std::min(kFirstSleepNs << doublings, kLongestSleepNs));
+}
+
+void barrier(const Communicator& ranks, Wait wait) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(ranks.native(), &request));
+  if (wait == Wait::block) {
+    check(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    return;
+  }
+  wait_until(wait, [&request] {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    return done != 0;
+  });
+}
+
+}  // namespace steelyard::mpi

@@ -1,0 +1,49 @@
+#pragma once
+
+/// @file
+/// The one place that decides what a rank does while it waits.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "src/base/expected.hpp"
+#include "src/mpi/topology.hpp"
+
+namespace steelyard::mpi {
+
+enum class Wait : std::uint8_t {
+#define WAIT(name, help) name,
+#include "src/mpi/waits.def"
+#undef WAIT
+};
+
+std::string_view wait_name(Wait wait);
+/// "auto, spin, yield, ..." for messages, and one line each for `--help`.
+std::string wait_names();
+std::string wait_help();
+
+/// @param name one of waits.def, or `auto`: spin where every rank of every node has a core, else sleep.
+Expected<Wait> choose_wait(std::string_view name, const Topology& topology);
+
+/// What to do between two tests that both said "not yet".
+class Backoff {
+ public:
+  explicit Backoff(Wait wait) : wait_(wait) {}
+  void pause();
+
+ private:
+  Wait wait_;
+  int tests_ = 0;
+};
+
+/// Calls `done` until it holds; between calls it waits as `wait` says.
+template <typename Done>
+void wait_until(Wait wait, Done&& done) {
+  for (Backoff backoff(wait); !done();) backoff.pause();
+}
+
+/// Collective. As MPI_Barrier, but waits as `wait` says, so that ranks without work leave the cores alone.
+void barrier(const Communicator& ranks, Wait wait);
+
+}  // namespace steelyard::mpi

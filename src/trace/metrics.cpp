@@ -1,0 +1,276 @@
+#include "src/trace/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace steelyard::trace {
+namespace {
+
+constexpr double kMs = 1e6;
+constexpr double kSecond = 1e9;
+
+double mean_of(std::span<const double> x) {
+  return x.empty() ? 0.0 : std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+double compute_ns(const StepRow& row) {
+  return static_cast<double>(row.data_ns + row.forward_ns + row.backward_ns + row.update_ns);
+}
+
+std::vector<const RankTrial*> ranks_with(const TrialData& trial, const char* role) {
+  std::vector<const RankTrial*> found;
+  for (const RankTrial& rank : trial.ranks)
+    if (rank.role == role) found.push_back(&rank);
+  std::ranges::sort(found, {}, &RankTrial::role_index);
+  return found;
+}
+
+/// The steps that count for timings: those after the warm-up that every worker has completed.
+struct Window {
+  std::int64_t begin;
+  std::int64_t end;
+  bool holds(std::int64_t step) const { return begin <= step && step < end; }
+  std::int64_t size() const { return std::max<std::int64_t>(0, end - begin); }
+};
+
+Window window_of(const TrialData& trial, const std::vector<const RankTrial*>& workers) {
+  std::int64_t end = workers.empty() ? 0 : std::numeric_limits<std::int64_t>::max();
+  for (const RankTrial* worker : workers)
+    end = std::min<std::int64_t>(end, worker->steps.empty() ? 0 : worker->steps.back().step + 1);
+  // A run cut short within the warm-up is still shown, all of it.
+  return {trial.row.warmup < end ? trial.row.warmup : 0, end};
+}
+
+void add_step_times(const std::vector<const RankTrial*>& workers, const Window& window, TrialSummary& out) {
+  std::map<std::int64_t, double> per_step;
+  double samples = 0.0;
+  double longest_ns = 0.0;
+  double bytes = 0.0;
+  for (const RankTrial* worker : workers) {
+    double time_ns = 0.0;
+    for (const StepRow& row : worker->steps) {
+      if (!window.holds(row.step)) continue;
+      const auto duration = static_cast<double>(row.end_ns - row.begin_ns);
+      per_step[row.step] += duration / static_cast<double>(workers.size());
+      time_ns += duration;
+      samples += row.samples;
+      bytes += static_cast<double>(row.bytes_in + row.bytes_out);
+    }
+    longest_ns = std::max(longest_ns, time_ns);
+  }
+  std::vector<double> steps_ms;
+  for (const auto& [step, ns] : per_step) steps_ms.push_back(ns / kMs);
+  out.step_ms = estimate_median(steps_ms, 0.95);
+  if (longest_ns <= 0.0) return;
+  out.images_per_s = samples * kSecond / longest_ns;
+  out.goodput_gb_per_s = bytes / longest_ns;
+}
+
+void add_phases(const std::vector<const RankTrial*>& workers, const Window& window, TrialSummary& out) {
+  double rows = 0.0;
+  PhaseTimes& p = out.phases_ms;
+  for (const RankTrial* worker : workers)
+    for (const StepRow& row : worker->steps) {
+      if (!window.holds(row.step)) continue;
+      ++rows;
+      p.data += static_cast<double>(row.data_ns);
+      p.forward += static_cast<double>(row.forward_ns);
+      p.backward += static_cast<double>(row.backward_ns);
+      p.push += static_cast<double>(row.push_ns);
+      p.wait += static_cast<double>(row.wait_ns);
+      p.update += static_cast<double>(row.update_ns);
+    }
+  for (double* phase : {&p.data, &p.forward, &p.backward, &p.push, &p.wait, &p.update})
+    *phase = rows > 0.0 ? *phase / rows / kMs : 0.0;
+}
+
+void add_losses(const std::vector<const RankTrial*>& workers, const Window& window, TrialSummary& out) {
+  double loss = 0.0;
+  double samples = 0.0;
+  for (const RankTrial* worker : workers)
+    for (const StepRow& row : worker->steps) {
+      out.messages += row.messages;
+      if (!std::isfinite(row.loss) && (!out.diverged || row.step < out.diverged_step)) {
+        out.diverged = true;
+        out.diverged_step = row.step;
+      }
+      if (row.step != window.end - 1) continue;
+      loss += static_cast<double>(row.loss) * row.samples;
+      samples += row.samples;
+    }
+  out.loss = samples > 0.0 ? loss / samples : 0.0;
+}
+
+void add_servers(const TrialData& trial, TrialSummary& out) {
+  std::vector<double> bytes;
+  std::vector<double> messages;
+  std::vector<double> busy;
+  for (std::size_t rank = 0; rank < trial.ranks.size(); ++rank) {
+    const RankTrial& one = trial.ranks[rank];
+    if (one.role != "server") continue;
+    ServerLoad load{one.role_index, static_cast<int>(rank)};
+    for (const LoadRow& row : one.loads) {
+      load.bytes_in += row.bytes_in;
+      load.bytes_out += row.bytes_out;
+      load.messages += row.messages;
+      load.busy_s += static_cast<double>(row.busy_ns) / kSecond;
+      load.apply_s += static_cast<double>(row.apply_ns) / kSecond;
+      out.pushes += row.pushes;
+      out.applied += row.applied;
+      out.dropped += row.dropped;
+    }
+    out.server_load.push_back(load);
+  }
+  std::ranges::sort(out.server_load, {}, &ServerLoad::server);
+  for (const ServerLoad& load : out.server_load) {
+    bytes.push_back(static_cast<double>(load.bytes_in + load.bytes_out));
+    messages.push_back(static_cast<double>(load.messages));
+    busy.push_back(load.busy_s);
+  }
+  out.server_bytes = imbalance(bytes);
+  out.server_messages = imbalance(messages);
+  out.server_busy = imbalance(busy);
+}
+
+void add_staleness(const TrialData& trial, TrialSummary& out) {
+  std::map<std::int64_t, std::uint64_t> counts;
+  std::uint64_t total = 0;
+  for (const RankTrial& rank : trial.ranks)
+    for (const StalenessRow& row : rank.stalenesses) {
+      counts[row.staleness] += row.count;
+      total += row.count;
+    }
+  if (total == 0) return;
+  const auto at = [&](double p) {
+    std::uint64_t seen = 0;
+    for (const auto& [staleness, count] : counts) {
+      seen += count;
+      if (static_cast<double>(seen) >= p * static_cast<double>(total)) return static_cast<double>(staleness);
+    }
+    return static_cast<double>(counts.rbegin()->first);
+  };
+  out.staleness = {at(0.5), at(0.95), counts.rbegin()->first};
+}
+
+void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>& workers, const Window& window,
+                    TrialSummary& out) {
+  std::vector<double> useful;
+  double time = 0.0;
+  for (const RankTrial* worker : workers) {
+    double busy = 0.0;
+    double total = 0.0;
+    for (const StepRow& row : worker->steps) {
+      if (!window.holds(row.step)) continue;
+      busy += compute_ns(row);
+      total += static_cast<double>(row.end_ns - row.begin_ns);
+    }
+    useful.push_back(busy);
+    time = std::max(time, total);
+  }
+  out.worker_busy = imbalance(useful);
+  // Server windows cover the warm-up too, so their share of the trial is scaled to the measured steps.
+  const double measured = out.steps > 0 ? static_cast<double>(window.size()) / static_cast<double>(out.steps) : 0.0;
+  for (const RankTrial* server : ranks_with(trial, "server")) {
+    double apply = 0.0;
+    for (const LoadRow& row : server->loads) apply += static_cast<double>(row.apply_ns);
+    useful.push_back(apply * measured);
+  }
+  out.pop = pop(useful, time);
+}
+
+SummaryRow summary_row(std::uint16_t trial, const char* metric, const char* role, const Estimate& value,
+                       const char* unit) {
+  return {trial, text<48>(metric), text<16>(role), value.median, value.low, value.high, text<16>(unit)};
+}
+
+}  // namespace
+
+Imbalance imbalance(std::span<const double> load) {
+  const double mean = mean_of(load);
+  if (mean <= 0.0) return {};
+  const auto n = static_cast<double>(load.size());
+  double squares = 0.0;
+  for (const double x : load) squares += (x - mean) * (x - mean);
+  // With x sorted ascending, sum_ij |x_i - x_j| = 2 sum_i (2 i - n + 1) x_i, i from 0.
+  std::vector<double> sorted(load.begin(), load.end());
+  std::ranges::sort(sorted);
+  double differences = 0.0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) differences += (2.0 * static_cast<double>(i) - n + 1.0) * sorted[i];
+  Imbalance result;
+  result.max_over_mean = sorted.back() / mean;
+  result.cov = std::sqrt(squares / n) / mean;
+  result.gini = differences / (n * n * mean);
+  result.percent_imbalance = (result.max_over_mean - 1.0) * 100.0;
+  return result;
+}
+
+Pop pop(std::span<const double> useful, double time) {
+  if (useful.empty() || time <= 0.0) return {};
+  const double greatest = *std::ranges::max_element(useful);
+  if (greatest <= 0.0) return {1.0, 0.0, 0.0};
+  return {mean_of(useful) / greatest, greatest / time, mean_of(useful) / time};
+}
+
+double algorithm_bandwidth(double bytes, double seconds) { return bytes / seconds; }
+
+double allreduce_bus_bandwidth(double bytes, double seconds, int ranks) {
+  return algorithm_bandwidth(bytes, seconds) * 2.0 * (ranks - 1) / ranks;
+}
+
+TrialSummary summarise(const TrialData& trial) {
+  TrialSummary out;
+  const auto workers = ranks_with(trial, "worker");
+  const Window window = window_of(trial, workers);
+  out.steps = window.end;
+  out.measured_steps = window.size();
+  add_step_times(workers, window, out);
+  add_phases(workers, window, out);
+  add_losses(workers, window, out);
+  add_servers(trial, out);
+  add_staleness(trial, out);
+  add_efficiency(trial, workers, window, out);
+  out.accuracy = trial.evaluations.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                           : trial.evaluations.back().accuracy;
+  out.trace_overhead = trial.final.trace_overhead;
+  return out;
+}
+
+std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& s) {
+  const auto one = [trial](const char* metric, const char* role, double value, const char* unit) {
+    return summary_row(trial, metric, role, {value, value, value}, unit);
+  };
+  std::vector<SummaryRow> rows = {
+      one("throughput", "all", s.images_per_s, "images/s"),
+      summary_row(trial, "step_time", "worker", s.step_ms, "ms"),
+      one("data", "worker", s.phases_ms.data, "ms"),
+      one("forward", "worker", s.phases_ms.forward, "ms"),
+      one("backward", "worker", s.phases_ms.backward, "ms"),
+      one("push", "worker", s.phases_ms.push, "ms"),
+      one("wait", "worker", s.phases_ms.wait, "ms"),
+      one("update", "worker", s.phases_ms.update, "ms"),
+      one("goodput", "worker", s.goodput_gb_per_s, "GB/s"),
+      one("compute_max_over_mean", "worker", s.worker_busy.max_over_mean, "1"),
+      one("load_balance", "all", s.pop.load_balance, "1"),
+      one("communication_efficiency", "all", s.pop.communication_efficiency, "1"),
+      one("parallel_efficiency", "all", s.pop.parallel_efficiency, "1"),
+      one("trace_overhead", "all", s.trace_overhead, "1")};
+  if (s.server_load.empty()) return rows;
+  const auto load = [&](const std::string& what, const Imbalance& i) {
+    rows.push_back(one((what + "_max_over_mean").c_str(), "server", i.max_over_mean, "1"));
+    rows.push_back(one((what + "_cov").c_str(), "server", i.cov, "1"));
+    rows.push_back(one((what + "_gini").c_str(), "server", i.gini, "1"));
+    rows.push_back(one((what + "_percent_imbalance").c_str(), "server", i.percent_imbalance, "%"));
+  };
+  load("bytes", s.server_bytes);
+  load("messages", s.server_messages);
+  load("busy", s.server_busy);
+  rows.push_back(one("staleness_median", "server", s.staleness.median, "updates"));
+  rows.push_back(one("staleness_p95", "server", s.staleness.p95, "updates"));
+  rows.push_back(one("staleness_max", "server", static_cast<double>(s.staleness.max), "updates"));
+  return rows;
+}
+
+}  // namespace steelyard::trace

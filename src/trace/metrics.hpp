@@ -1,0 +1,83 @@
+#pragma once
+
+/// @file
+/// Every figure that Steelyard reports of a trial, with its formula and source. Nothing else computes figures.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/trace/statistics.hpp"
+#include "src/trace/trial_data.hpp"
+
+namespace steelyard::trace {
+
+/// How unevenly a load lies on its bearers x_1 .. x_n.
+struct Imbalance {
+  double max_over_mean = 1.0;      ///< max x / mean x; 1 is even, n is all on one.
+  double cov = 0.0;                ///< standard deviation (population) / mean.
+  double gini = 0.0;               ///< sum_ij |x_i - x_j| / (2 n^2 mean) (Gini 1912); 0 is even.
+  double percent_imbalance = 0.0;  ///< (max / mean - 1) 100 % (DeRose, Homer, Johnson 2007).
+};
+/// An empty or all-zero load is even.
+Imbalance imbalance(std::span<const double> load);
+
+/// The POP Centre of Excellence's multiplicative model, over the ranks that take part: useful time u_i is what
+/// rank i computes, T the time of the measured steps.
+struct Pop {
+  double load_balance = 1.0;              ///< mean u / max u
+  double communication_efficiency = 1.0;  ///< max u / T
+  double parallel_efficiency = 1.0;       ///< their product, mean u / T
+};
+Pop pop(std::span<const double> useful, double time);
+
+/// As nccl-tests defines them: algbw = bytes / time, busbw = algbw 2 (n - 1) / n for an allreduce over n ranks.
+double algorithm_bandwidth(double bytes, double seconds);
+double allreduce_bus_bandwidth(double bytes, double seconds, int ranks);
+
+struct PhaseTimes {
+  double data = 0.0, forward = 0.0, backward = 0.0, push = 0.0, wait = 0.0, update = 0.0;
+};
+
+struct ServerLoad {
+  int server = 0;
+  int rank = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0, messages = 0;
+  double busy_s = 0.0, apply_s = 0.0;
+};
+
+struct StalenessSummary {
+  double median = 0.0, p95 = 0.0;
+  std::int64_t max = 0;
+};
+
+struct TrialSummary {
+  double images_per_s = 0.0;  ///< Samples of the measured steps / the longest worker's time in them.
+  Estimate step_ms;           ///< A step's time is the mean over the workers.
+  PhaseTimes phases_ms;       ///< Mean over measured steps and workers.
+  double goodput_gb_per_s = 0.0;  ///< Payload that the workers send and receive / time, 10^9 bytes.
+  double loss = 0.0;          ///< Of the last step: mean over the global batch.
+  double accuracy = 0.0;      ///< Of the last evaluation; NaN where there is none.
+  std::int64_t steps = 0;     ///< Completed by every worker.
+  std::int64_t measured_steps = 0;
+  std::uint64_t messages = 0;  ///< Sent and received by the workers.
+  std::uint64_t pushes = 0, applied = 0, dropped = 0;
+  StalenessSummary staleness;
+  std::vector<ServerLoad> server_load;
+  Imbalance server_bytes, server_messages, server_busy;
+  Imbalance worker_busy;  ///< Compute time per worker.
+  Pop pop;
+  double trace_overhead = 0.0;  ///< Time spent on recording / time of the trial, the greatest over the ranks.
+  bool diverged = false;        ///< Some loss is not finite.
+  std::int64_t diverged_step = -1;
+};
+
+/// Steps below trial.row.warmup are left out of every timing; counts are of the whole trial.
+TrialSummary summarise(const TrialData& trial);
+
+/// The summary as rows of /summary.
+std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& summary);
+
+}  // namespace steelyard::trace

@@ -1,0 +1,106 @@
+#include "src/trace/reader.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "src/trace/hdf5.hpp"
+
+namespace steelyard::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostRanks = 1 << 20;
+
+Status read_tables(const std::string& path, RunTables& tables) {
+  const Handle file({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose});
+  if (!file.valid()) return Error{path + " cannot be read as HDF5: " + last_reason()};
+  if (read_text(file.id(), "format") != "steelyard-run") return Error{path + " is not the run.h5 of a Steelyard run"};
+  const std::int64_t version = read_number(file.id(), "version", 0);
+  if (version != 1) return Error{path + " has trace format version " + std::to_string(version) + "; this program reads 1"};
+  const std::int64_t ranks = read_number(file.id(), "ranks", 0);
+  if (ranks < 1 || ranks > kMostRanks) return Error{path + " says it has " + std::to_string(ranks) + " ranks"};
+  tables.ranks = static_cast<int>(ranks);
+  tables.run_id = read_text(file.id(), "run_id");
+  tables.command = read_text(file.id(), "command");
+  tables.model = read_text(file.id(), "model");
+  tables.data = read_text(file.id(), "data");
+  tables.trials = read_table<TrialRow>(file.id());
+  tables.roles = read_table<RoleRow>(file.id());
+  tables.inventory = read_table<TensorRow>(file.id());
+  tables.placement = read_table<PlacementRow>(file.id());
+  tables.evaluation = read_table<EvaluationRow>(file.id());
+  tables.final = read_table<FinalRow>(file.id());
+  tables.summary = read_table<SummaryRow>(file.id());
+  return success();
+}
+
+/// A file that its writer has closed opens as it is; one left behind by a kill, or still being written, opens
+/// for a reader beside a writer. @param[out] unclosed which of the two.
+Handle open_rank_file(const std::string& path, bool& unclosed) {
+  Handle file({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose});
+  unclosed = !file.valid();
+  if (unclosed) file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT), H5Fclose);
+  return file;
+}
+
+template <typename Row>
+void deal(hid_t file, int rank, std::vector<TrialData>& trials, std::vector<Row> RankTrial::*where) {
+  for (const Row& row : read_table<Row>(file))
+    if (row.trial < trials.size()) (trials[row.trial].ranks[static_cast<std::size_t>(rank)].*where).push_back(row);
+}
+
+void read_rank(RunData& run, int rank) {
+  const std::string name = rank_file_name(rank);
+  bool unclosed = false;
+  const Handle file = open_rank_file(run.directory + "/" + name, unclosed);
+  if (!file.valid()) {
+    run.missing.push_back(name);
+    return;
+  }
+  if (unclosed) run.unclosed.push_back(name);
+  deal(file.id(), rank, run.trials, &RankTrial::steps);
+  deal(file.id(), rank, run.trials, &RankTrial::loads);
+  deal(file.id(), rank, run.trials, &RankTrial::stalenesses);
+}
+
+void make_trials(RunData& run) {
+  const RunTables& tables = run.tables;
+  std::uint16_t most = 0;
+  for (const TrialRow& row : tables.trials) most = std::max(most, row.id);
+  if (tables.trials.empty()) return;
+  run.trials.resize(std::size_t{most} + 1);
+  for (TrialData& trial : run.trials) trial.ranks.resize(static_cast<std::size_t>(tables.ranks));
+  for (const TrialRow& row : tables.trials) run.trials[row.id].row = row;
+  for (const RoleRow& row : tables.roles) {
+    if (row.trial > most || row.rank < 0 || row.rank >= tables.ranks) continue;
+    RankTrial& rank = run.trials[row.trial].ranks[static_cast<std::size_t>(row.rank)];
+    rank.role = std::string(view(row.role));
+    rank.role_index = row.role_index;
+  }
+  for (const EvaluationRow& row : tables.evaluation)
+    if (row.trial <= most) run.trials[row.trial].evaluations.push_back(row);
+  for (const FinalRow& row : tables.final)
+    if (row.trial <= most) run.trials[row.trial].final = row;
+}
+
+}  // namespace
+
+Expected<RunData> read_run(const std::string& directory) {
+  silence();
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored)) return Error{"run '" + directory + "' is not a directory"};
+  RunData run;
+  run.directory = directory;
+  if (!fs::exists(directory + "/run.h5", ignored))
+    return Error{"'" + directory + "' is not a run directory: it has no run.h5"};
+  if (auto read = read_tables(directory + "/run.h5", run.tables); !read) return read.error();
+  run.complete = fs::exists(directory + "/done", ignored);
+  make_trials(run);
+  // A run without trace has no rank files at all, and that is no fault.
+  if (!fs::exists(directory + "/ranks", ignored)) return run;
+  for (int rank = 0; rank < run.tables.ranks; ++rank) read_rank(run, rank);
+  return run;
+}
+
+}  // namespace steelyard::trace

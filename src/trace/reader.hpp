@@ -1,0 +1,28 @@
+#pragma once
+
+/// @file
+/// Reads a run directory back, also one whose job was killed. Files are data and are never trusted; nothing
+/// is changed in them.
+
+#include <string>
+#include <vector>
+
+#include "src/base/expected.hpp"
+#include "src/trace/run_file.hpp"
+#include "src/trace/trial_data.hpp"
+
+namespace steelyard::trace {
+
+struct RunData {
+  std::string directory;
+  RunTables tables;
+  bool complete = false;              ///< `done` is there.
+  std::vector<std::string> unclosed;  ///< Rank files whose writer did not end in order.
+  std::vector<std::string> missing;   ///< Rank files that are not there or cannot be read.
+  std::vector<TrialData> trials;
+};
+
+/// @param directory a run directory: holds run.h5.
+Expected<RunData> read_run(const std::string& directory);
+
+}  // namespace steelyard::trace

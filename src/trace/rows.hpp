@@ -1,0 +1,207 @@
+#pragma once
+
+/// @file
+/// The rows of the trace, as they lie in memory and (packed) in the files. docs/trace_format.md explains them.
+/// Times are ns since the rank's epoch; bytes are payload, 4 per element, without message headers.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace steelyard::trace {
+
+/// What a rank was doing. Names and order as in the file's enum.
+enum class Phase : std::uint8_t {
+  data, forward, backward, push, wait, update, serve, apply, reply, allreduce, migrate, checkpoint, evaluate
+};
+inline constexpr std::array<std::string_view, 13> kPhaseNames = {
+    "data",  "forward", "backward",  "push",    "wait",       "update",  "serve",
+    "apply", "reply",   "allreduce", "migrate", "checkpoint", "evaluate"};
+
+/// A row field of characters, zero padded.
+template <std::size_t N>
+using Text = std::array<char, N>;
+
+template <std::size_t N>
+Text<N> text(std::string_view from) {
+  Text<N> to{};
+  from.copy(to.data(), N - 1);
+  return to;
+}
+template <std::size_t N>
+std::string_view view(const Text<N>& from) {
+  const std::string_view whole(from.data(), N);
+  return whole.substr(0, whole.find('\0'));
+}
+
+struct EventRow {
+  std::uint16_t trial;
+  std::int64_t step;
+  Phase phase;
+  std::int32_t peer;   ///< World rank of the other side, -1 where none.
+  std::int32_t shard;  ///< First shard of the bundle, -1 where none.
+  std::int64_t begin_ns;
+  std::int64_t end_ns;
+  std::uint64_t bytes;
+};
+
+/// One step of one worker. Durations are exclusive: what is spent in a push is not in backward.
+struct StepRow {
+  std::uint16_t trial;
+  std::int64_t step;
+  std::uint32_t samples;  ///< This worker's own.
+  float loss;             ///< Mean over them; 0 where there are none.
+  std::int64_t begin_ns, data_ns, forward_ns, backward_ns, push_ns, wait_ns, update_ns, end_ns;
+  std::uint64_t bytes_out, bytes_in;
+  std::uint32_t messages;  ///< Sent and received.
+  std::int64_t cpu_ns;     ///< Thread CPU time.
+  std::uint32_t involuntary_switches;
+};
+
+/// One window of one server.
+struct LoadRow {
+  std::uint16_t trial;
+  std::uint32_t window;
+  std::int64_t step;  ///< At the end of the window: pushes so far / (workers x bundles), rounded down.
+  std::int64_t begin_ns, end_ns;
+  std::int64_t busy_ns;   ///< Thread CPU time while a request is handled.
+  std::int64_t idle_ns;   ///< Wall time without a request to handle.
+  std::int64_t apply_ns;  ///< Wall time of sums and optimizer.
+  std::uint64_t pushes, pulls, applied, dropped, forwarded;
+  std::uint64_t bytes_in, bytes_out;
+  std::uint32_t queue_max;  ///< Most pushes that waited at once.
+  std::int64_t cpu_ns;
+  std::uint32_t involuntary_switches;
+  std::uint64_t messages;  ///< Received and sent, headers of their own included.
+};
+
+struct ShardLoadRow {
+  std::uint16_t trial;
+  std::uint32_t window;
+  std::int32_t shard;
+  std::int64_t busy_ns;  ///< Of its bundle's, in proportion to its elements.
+  std::uint64_t pushes;
+  std::uint64_t bytes;
+};
+
+struct StalenessRow {
+  std::uint16_t trial;
+  std::uint32_t window;
+  std::int32_t worker;
+  std::int32_t shard;  ///< First shard of the bundle.
+  std::int32_t staleness;
+  std::uint64_t count;
+  std::int64_t age_ns;  ///< Sum.
+  std::int32_t skew_max;
+};
+
+struct TrialRow {
+  std::uint16_t id;
+  Text<16> mode;
+  Text<32> collective;
+  Text<64> placement;
+  Text<16> consistency;
+  std::int64_t max_lag;
+  Text<16> staleness_policy;
+  std::int32_t servers, workers;
+  std::uint64_t seed;
+  std::int32_t repeat;  ///< Round, from 0.
+  std::int32_t order;   ///< Position within the round.
+  std::int64_t begin, end;  ///< ns on rank 0's clock.
+  Text<16> status;      ///< planned, done, diverged.
+  Text<64> label;
+  std::int64_t steps, warmup, batch;
+  std::uint8_t confirmation;  ///< 1 in the fresh rounds that confirm a winner.
+};
+
+/// Which rank plays what in a trial.
+struct RoleRow {
+  std::uint16_t trial;
+  std::int32_t rank;
+  Text<8> role;  ///< server, worker, idle.
+  std::int32_t role_index;
+};
+
+struct TensorRow {
+  std::int32_t tensor;
+  Text<96> name;
+  Text<64> shape;  ///< As "16,6,5,5".
+  Text<8> dtype;
+  std::uint64_t elements, bytes;
+};
+
+struct PlacementRow {
+  std::uint16_t trial;
+  std::int32_t epoch;
+  std::int32_t shard;
+  std::int32_t tensor;
+  std::uint64_t begin, end;
+  std::int32_t server;
+};
+
+struct EvaluationRow {
+  std::uint16_t trial;
+  std::int64_t step;
+  std::int64_t time_ns;  ///< On the clock of the first worker.
+  double loss;
+  double accuracy;
+};
+
+struct FinalRow {
+  std::uint16_t trial;
+  std::uint64_t parameter_hash;
+  double images_per_s;
+  double loss;
+  double accuracy;  ///< NaN where not evaluated.
+  double trace_overhead;
+};
+
+struct SummaryRow {
+  std::uint16_t trial;
+  Text<48> metric;
+  Text<16> role;
+  double value, low, high;
+  Text<16> unit;
+};
+
+enum class Kind : std::uint8_t { u8, u16, u32, u64, i32, i64, f32, f64, phase, text };
+
+struct Field {
+  const char* name;
+  std::size_t offset;
+  std::size_t size;
+  Kind kind;
+};
+
+template <typename T>
+constexpr Kind kind_of() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return Kind::u8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>) return Kind::u16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>) return Kind::u32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>) return Kind::u64;
+  else if constexpr (std::is_same_v<T, std::int32_t>) return Kind::i32;
+  else if constexpr (std::is_same_v<T, std::int64_t>) return Kind::i64;
+  else if constexpr (std::is_same_v<T, float>) return Kind::f32;
+  else if constexpr (std::is_same_v<T, double>) return Kind::f64;
+  else if constexpr (std::is_same_v<T, Phase>) return Kind::phase;
+  else return Kind::text;
+}
+
+/// A dataset: its name and the fields of a row, in file order.
+struct Table {
+  const char* name;
+  std::size_t row_bytes;
+  std::span<const Field> fields;
+};
+
+/// @return the table that rows of this type belong to.
+template <typename Row>
+const Table& table();
+
+/// The tables of a rank file, in file order.
+std::span<const Table* const> rank_tables();
+
+}  // namespace steelyard::trace
