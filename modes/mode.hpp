@@ -67,6 +67,9 @@ void worker_loop(Session& session, Worker& worker);
 /// Evaluates this worker's part of the test samples with the present values; adds it to the session's results.
 void evaluate_part(Session& session, Worker& worker, Step completed);
 
+/// Hashes, keeps if asked, and evaluates if asked the final parameters.
+void conclude(Session& session, Worker& worker);
+
 /// A model for this rank's largest batch, in training or evaluation.
 std::unique_ptr<Model> make_model(const Session& session);
 

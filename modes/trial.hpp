@@ -77,10 +77,12 @@ struct Session {
   mpi::Wait wait;
   trace::Recorder& recorder;
   std::function<void(Step)> progress;  ///< Told the number of steps this rank has completed.
+  bool keep_values = false;            ///< Whether workers leave the final parameters in final_values.
 
   // Results
   std::vector<EvaluationPart> evaluations{};  ///< On workers.
-  std::uint64_t parameter_hash = 0;           ///< On worker 0.
+  std::uint64_t parameter_hash = 0;           ///< On workers.
+  std::vector<float> final_values{};          ///< On workers, tensor by tensor in creation order.
 };
 
 }  // namespace steelyard

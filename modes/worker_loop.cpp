@@ -60,6 +60,15 @@ void worker_loop(Session& session, Worker& worker) {
   }
 }
 
+void conclude(Session& session, Worker& worker) {
+  session.parameter_hash = worker.parameters.hash();
+  for (TensorId id = 0; session.keep_values && id < session.model.inventory.size(); ++id) {
+    const auto values = worker.parameters.values(id);
+    session.final_values.insert(session.final_values.end(), values.begin(), values.end());
+  }
+  if (session.config.evaluate_at_end) evaluate_part(session, worker, session.config.steps);
+}
+
 void evaluate_part(Session& session, Worker& worker, Step completed) {
   const trace::Scope scope(session.recorder, trace::Phase::evaluate);
   const Samples& test = session.dataset.test;

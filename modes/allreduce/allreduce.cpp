@@ -49,8 +49,7 @@ void run(Session& session) {
 
   Worker self{{worker, session.workers.size()}, *model, parameters, synchronizer};
   worker_loop(session, self);
-  session.parameter_hash = parameters.hash();
-  if (config.evaluate_at_end) evaluate_part(session, self, config.steps);
+  conclude(session, self);
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ void Meter::close_if_due() {
   if (steps_pushed() >= static_cast<Step>(row_.window + 1) * kWindowSteps) close();
 }
 
+void Meter::finish() {
+  if (row_.pushes > 0 || row_.window == 0) close();
+}
+
 void Meter::close() {
   const trace::CpuUse use = trace::cpu_use();
   row_.step = steps_pushed();

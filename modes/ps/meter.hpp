@@ -30,10 +30,11 @@ class Meter {
   void count_reply(int bundle);
   /// Closes the window when its steps are over.
   void close_if_due();
-  /// Closes the last window.
-  void close();
+  /// Closes the last window, unless nothing has been pushed in it.
+  void finish();
 
  private:
+  void close();
   struct BundleLoad {
     std::int64_t busy_ns = 0;
     std::uint64_t pushes = 0;

@@ -102,8 +102,7 @@ void work(Session& session, const Plan& plan, int worker) {
   mpi::barrier(session.pushes, session.wait);
   worker_loop(session, self);
   collect_final_values(session, plan, parameters, worker);
-  session.parameter_hash = parameters.hash();
-  if (config.evaluate_at_end) evaluate_part(session, self, config.steps);
+  conclude(session, self);
 }
 
 void run(Session& session) {

@@ -57,7 +57,7 @@ class Loop {
       meter_.close_if_due();
       session_.recorder.flush_if_due();
     }
-    meter_.close();
+    meter_.finish();
   }
 
  private:

@@ -145,7 +145,9 @@ std::string Options::toml() const {
       text += "]\n";
       continue;
     }
-    const std::string line = fmt::format("{} = {}", spec.name, quoted(spec, found->second.value));
+    // A repeat must not want to be the run that it repeats.
+    const char* out_of_force = std::string_view(spec.name) == "name" ? "# " : "";
+    const std::string line = fmt::format("{}{} = {}", out_of_force, spec.name, quoted(spec, found->second.value));
     text += fmt::format("{:<36} # {}\n", line, source_name(found->second.source));
   }
   return text;

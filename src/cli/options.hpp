@@ -32,7 +32,7 @@ struct OptionSpec {
 };
 std::span<const OptionSpec> option_specs();
 
-/// Where a value comes from, for run.toml.
+/// Where a value comes from, for run.toml; a later one wins over an earlier one.
 enum class Source : std::uint8_t { standard, file, environment, command_line };
 std::string_view source_name(Source source);
 
@@ -50,7 +50,9 @@ class Options {
   const std::vector<std::string>& trials() const { return trials_; }
 
   const std::string& text(std::string_view name) const { return find(name).value; }
-  bool given(std::string_view name) const { return find(name).source != Source::standard; }
+  /// Whether the user asked for it here and now, not by a file that names every option.
+  bool given(std::string_view name) const { return find(name).source >= Source::environment; }
+  Source source(std::string_view name) const { return find(name).source; }
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
   bool flag(std::string_view name) const { return text(name) == "true"; }

@@ -24,9 +24,7 @@ Status only_with(const Options& options, std::string_view name, bool holds, std:
 }
 
 Status not_both(const Options& options, std::string_view first, std::string_view second) {
-  if (!options.given(first) || !options.given(second)) return success();
-  // A file that was written by a run names every option; 0 there means "see the other".
-  if (options.text(first) == "0" || options.text(second) == "0") return success();
+  if (options.source(first) != options.source(second) || !options.given(first)) return success();
   return Error{fmt::format("--{} and --{} are two ways to say one thing; give one of them", first, second)};
 }
 
@@ -38,6 +36,13 @@ Status first_error(Checks&&... checks) {
   };
   (run(checks), ...);
   return result;
+}
+
+/// Of two options that say one thing: whether `name` counts and not `other`. The later source wins; in a file
+/// that names both, 0 means "see the other".
+bool counts(const Options& options, std::string_view name, std::string_view other) {
+  if (options.source(name) != options.source(other)) return options.source(name) > options.source(other);
+  return options.integer(name) > 0;
 }
 
 std::string mode_of(const Options& options) { return options.command == Command::train ? options.text("mode") : "ps"; }
@@ -113,9 +118,12 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.optimizer = options.text("optimizer");
   config.optimizer_options = {static_cast<float>(options.real("lr")), static_cast<float>(options.real("momentum"))};
   config.global_batch = static_cast<std::size_t>(options.integer("batch"));
-  request.batch_per_worker = static_cast<std::size_t>(options.integer("batch-per-worker"));
-  request.epochs = options.integer("epochs");
-  config.steps = options.integer("steps");
+  if (counts(options, "batch-per-worker", "batch"))
+    request.batch_per_worker = static_cast<std::size_t>(options.integer("batch-per-worker"));
+  if (counts(options, "epochs", "steps"))
+    request.epochs = options.integer("epochs");
+  else
+    config.steps = options.integer("steps");
   if (config.steps == 0 && request.epochs == 0) (train ? request.epochs : config.steps) = train ? 1 : 120;
   config.seed = static_cast<std::uint64_t>(options.integer("seed"));
   config.deterministic = options.flag("deterministic");

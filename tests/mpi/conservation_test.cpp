@@ -1,0 +1,117 @@
+// What is sent is received, and is what the plan says; every push is applied; a server that owns nothing still
+// starts, serves and ends.
+#include <gtest/gtest.h>
+
+#include "tests/support/harness.hpp"
+
+namespace steelyard {
+namespace {
+
+struct Totals {
+  std::uint64_t worker_out = 0, worker_in = 0, worker_messages = 0;
+  std::uint64_t server_in = 0, server_out = 0, server_messages = 0;
+  std::uint64_t pushes = 0, pulls = 0, applied = 0, dropped = 0, staleness = 0;
+};
+
+Totals totals(const std::vector<trace::RankTrial>& ranks) {
+  Totals t;
+  for (const trace::RankTrial& rank : ranks) {
+    for (const trace::StepRow& row : rank.steps) {
+      t.worker_out += row.bytes_out;
+      t.worker_in += row.bytes_in;
+      t.worker_messages += row.messages;
+    }
+    for (const trace::LoadRow& row : rank.loads) {
+      t.server_in += row.bytes_in;
+      t.server_out += row.bytes_out;
+      t.server_messages += row.messages;
+      t.pushes += row.pushes;
+      t.pulls += row.pulls;
+      t.applied += row.applied;
+      t.dropped += row.dropped;
+    }
+    for (const trace::StalenessRow& row : rank.stalenesses) t.staleness += row.count;
+  }
+  return t;
+}
+
+TrialConfig base(const char* consistency, const char* placement, int servers) {
+  TrialConfig config;
+  config.consistency = consistency;
+  config.placement = placement;
+  config.servers = servers;
+  config.bundle_bytes = 1024;
+  config.global_batch = 24;
+  config.steps = 30;
+  config.evaluate_at_end = false;
+  return config;
+}
+
+void expect_conserved(const TrialConfig& config, const ModelSpec& model) {
+  const auto outcome = test::run_trial(config, model, test::small_dataset(model));
+  if (test::launch().world.rank() != 0) return;
+  const int workers = test::launch().world.size() - config.servers;
+  const StepTraffic traffic = find_mode("ps").value()->traffic(config, model, workers);
+  const auto times = static_cast<std::uint64_t>(config.steps) * static_cast<std::uint64_t>(workers);
+  const Totals t = totals(outcome.ranks);
+  EXPECT_EQ(t.worker_out, times * traffic.worker_bytes_out);
+  EXPECT_EQ(t.worker_in, t.worker_out);
+  EXPECT_EQ(t.server_in, t.worker_out);
+  EXPECT_EQ(t.server_out, t.worker_in);
+  EXPECT_EQ(t.worker_messages, 2 * times * traffic.worker_messages_out);
+  EXPECT_EQ(t.server_messages, t.worker_messages);
+  EXPECT_EQ(t.pulls, t.pushes);
+  EXPECT_EQ(t.applied + t.dropped, t.pushes);
+  EXPECT_EQ(t.staleness, t.applied);
+  for (std::size_t server = 0; server < traffic.servers.size(); ++server) {
+    std::uint64_t bytes = 0;
+    for (const trace::LoadRow& row : outcome.ranks[server].loads) bytes += row.bytes_in;
+    EXPECT_EQ(bytes, times * traffic.servers[server].bytes) << "server " << server;
+    EXPECT_FALSE(outcome.ranks[server].loads.empty()) << "server " << server << " says what it did";
+  }
+}
+
+TEST(Conservation, BytesMessagesAndPushesAreWhatThePlanSays) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  const int ranks = test::launch().world.size();
+  for (const char* consistency : {"bsp", "asp"})
+    for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+      for (int servers = 1; servers < ranks; ++servers)
+        expect_conserved(base(consistency, placement, servers), model);
+}
+
+TEST(Conservation, AServerWithNothingStartsServesAndEnds) {
+  // Two tensors on up to six servers: most own nothing.
+  const ModelSpec model = describe_model("mlp:784-10").value();
+  for (int servers = 1; servers < test::launch().world.size(); ++servers)
+    expect_conserved(base("bsp", "round_robin", servers), model);
+}
+
+TEST(Conservation, AllreduceCountsWhatARingMoves) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  TrialConfig config = base("bsp", "range", 0);
+  config.mode = "allreduce";
+  const auto outcome = test::run_trial(config, model, test::small_dataset(model));
+  if (test::launch().world.rank() != 0) return;
+  const int workers = test::launch().world.size();
+  const StepTraffic traffic = find_mode("allreduce").value()->traffic(config, model, workers);
+  const Totals t = totals(outcome.ranks);
+  EXPECT_EQ(t.worker_out, static_cast<std::uint64_t>(config.steps * workers) * traffic.worker_bytes_out);
+  EXPECT_EQ(t.worker_in, t.worker_out);
+}
+
+TEST(Conservation, EvaluationSeesEveryTestSampleOnce) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  TrialConfig config = base("bsp", "range", 0);
+  config.mode = "allreduce";
+  config.evaluate_every = 10;
+  config.evaluate_at_end = true;
+  const Dataset dataset = test::small_dataset(model);
+  const auto outcome = test::run_trial(config, model, dataset);
+  ASSERT_EQ(outcome.evaluations.size(), 3U);
+  for (const EvaluationPart& part : outcome.evaluations)
+    EXPECT_EQ(mpi::sum(test::launch().world, part.count), static_cast<double>(dataset.test.count));
+}
+
+}  // namespace
+}  // namespace steelyard

@@ -1,0 +1,57 @@
+// With --deterministic a rerun repeats the hash of the parameters; with sums in worker order the servers'
+// number and the placement change no bit either.
+#include <gtest/gtest.h>
+
+#include "tests/support/harness.hpp"
+
+namespace steelyard {
+namespace {
+
+test::Outcome run(const TrialConfig& config) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  return test::run_trial(config, model, test::small_dataset(model));
+}
+
+TrialConfig base() {
+  TrialConfig config;
+  config.global_batch = 30;
+  config.steps = 12;
+  config.evaluate_at_end = false;
+  config.deterministic = true;
+  return config;
+}
+
+TEST(Deterministic, ARerunRepeatsTheHash) {
+  for (const char* mode : {"ps", "allreduce"}) {
+    TrialConfig config = base();
+    config.mode = mode;
+    config.servers = config.mode == "ps" ? 1 : 0;
+    if (config.mode == "ps" && test::launch().world.size() < 2) continue;
+    const auto first = run(config);
+    for (int again = 0; again < 3; ++again) EXPECT_EQ(run(config).hash, first.hash) << mode;
+  }
+}
+
+TEST(Deterministic, PlacementAndBundlesChangeNoBit) {
+  if (test::launch().world.size() < 2) return;
+  const auto first = run(base());
+  for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+    for (const std::size_t bundle_bytes : {std::size_t{4}, std::size_t{1} << 20U}) {
+      TrialConfig config = base();
+      config.placement = placement;
+      config.bundle_bytes = bundle_bytes;
+      EXPECT_EQ(run(config).hash, first.hash) << placement << " " << bundle_bytes;
+    }
+}
+
+TEST(Deterministic, ChangingTheSeedChangesTheHash) {
+  TrialConfig config = base();
+  config.mode = "allreduce";
+  config.servers = 0;
+  const auto first = run(config);
+  config.seed = 1;
+  EXPECT_NE(run(config).hash, first.hash);
+}
+
+}  // namespace
+}  // namespace steelyard

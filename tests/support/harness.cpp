@@ -1,0 +1,99 @@
+#include "tests/support/harness.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "modes/feeder.hpp"
+
+namespace steelyard::test {
+namespace {
+
+class Silent final : public StepObserver {
+ public:
+  void values_needed(TensorId) override {}
+  void gradient_ready(TensorId) override {}
+};
+
+void truncate(Samples& samples, std::size_t count) {
+  samples.count = count;
+  samples.pixels.resize(count * samples.inputs);
+  samples.labels.resize(count);
+}
+
+}  // namespace
+
+Dataset small_dataset(const ModelSpec& model, std::size_t train) {
+  Dataset dataset = load_dataset({"synthetic", "", model.inputs, model.classes, 3}).value();
+  truncate(dataset.train, train);
+  truncate(dataset.test, 50);
+  return dataset;
+}
+
+const cli::Launch& launch() {
+  // Never freed: static objects die after MPI_Finalize, which forbids freeing communicators.
+  static const auto* const kLaunch = new cli::Launch(cli::Launch::begin("auto"));
+  return *kLaunch;
+}
+
+Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset) {
+  const cli::Launch& all = launch();
+  const Mode& mode = *find_mode(config.mode).value();
+  if (const auto good = check_trial(config, model, all.world.size()); !good) die(good.error().message);
+  const Roles roles = mode.roles(config, all.topology.node_of_rank);
+  const int worker = Roles::index_in(roles.workers, all.world.rank());
+  const auto workers = all.world.split(worker == Roles::kNone ? -1 : 0);
+  trace::Recorder recorder;
+  recorder.begin_trial(0, config.steps);
+  Session session{config,      roles,   model,    dataset,  all.world,   all.pushes,
+                  all.replies, workers, all.wait, recorder, [](Step) {}, true};
+  mode.run(session);
+  mpi::barrier(all.world, all.wait);
+
+  Outcome outcome;
+  outcome.values = session.final_values;
+  outcome.values.resize(total_elements(model.inventory));
+  outcome.hash = session.parameter_hash;
+  const Rank first = roles.workers.front();
+  mpi::broadcast(all.world, std::as_writable_bytes(std::span(outcome.values)), first);
+  mpi::broadcast(all.world, std::as_writable_bytes(std::span(&outcome.hash, 1)), first);
+  outcome.ranks = trace::gather_trial(all.world, recorder);
+  outcome.evaluations = session.evaluations;
+  return outcome;
+}
+
+std::vector<float> serial(const TrialConfig& config, const ModelSpec& spec, const Dataset& dataset) {
+  const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
+  Parameters parameters(spec.inventory, packed_layout(spec.inventory));
+  parameters.initialise(config.seed);
+  AlignedArray<float> state(parameters.layout().elements * optimizer->state_per_element());
+  Sampler sampler(dataset.train.count, config.global_batch, config.seed);
+  Feeder feeder(dataset, config.global_batch);
+  const auto model = spec.make(config.global_batch);
+  Silent silent;
+  for (Step step = 0; step < config.steps; ++step) {
+    const Batch batch = feeder.batch(dataset.train, sampler.slice(step, {0, 1}));
+    model->forward(batch, 1.0F / static_cast<float>(batch.count), parameters, silent);
+    model->backward(batch, parameters, silent);
+    optimizer->apply({parameters.value_arena(), parameters.gradient_arena(), parameters.value_arena(), state.span(), step + 1});
+  }
+  const auto values = parameters.value_arena();
+  return {values.begin(), values.end()};
+}
+
+double distance(const ModelSpec& model, const std::vector<float>& a, const std::vector<float>& b) {
+  double greatest = 0.0;
+  std::size_t begin = 0;
+  for (const Tensor& tensor : model.inventory) {
+    double difference = 0.0;
+    double norm = 0.0;
+    for (std::size_t i = begin; i < begin + tensor.elements(); ++i) {
+      difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+      norm += std::pow(static_cast<double>(b[i]), 2);
+    }
+    greatest = std::max(greatest, std::sqrt(difference / norm));
+    begin += tensor.elements();
+  }
+  return greatest;
+}
+
+}  // namespace steelyard::test

@@ -1,0 +1,36 @@
+#pragma once
+
+/// @file
+/// Runs trials through the real modes without files, and the serial algorithm beside them.
+
+#include <vector>
+
+#include "modes/mode.hpp"
+#include "src/cli/launch.hpp"
+#include "src/trace/trial_data.hpp"
+
+namespace steelyard::test {
+
+/// A small data set of the model's shape. `train` is chosen so that the last batch of an epoch is short.
+Dataset small_dataset(const ModelSpec& model, std::size_t train = 100);
+
+/// One launch for all tests of a program.
+const cli::Launch& launch();
+
+struct Outcome {
+  std::vector<float> values;     ///< Final parameters, on every rank.
+  std::uint64_t hash = 0;        ///< On every rank.
+  std::vector<trace::RankTrial> ranks;  ///< What each recorded, on rank 0.
+  std::vector<EvaluationPart> evaluations;  ///< This worker's.
+};
+
+/// Collective: runs `config` on all ranks.
+Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset);
+
+/// The same training by one process, one batch at a time, with neither Synchronizer nor messages.
+std::vector<float> serial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset);
+
+/// Greatest ||a - b|| / ||b|| over the tensors.
+double distance(const ModelSpec& model, const std::vector<float>& a, const std::vector<float>& b);
+
+}  // namespace steelyard::test
