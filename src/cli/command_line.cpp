@@ -149,6 +149,18 @@ Expected<Parsed> resolve(Command command, const CLI::App& app, const Raw& raw, c
   return parsed;
 }
 
+/// The command is the first argument, unless that is an option of the program itself.
+Status check_command(int argc, const char* const* argv) {
+  std::string all;
+  for (const CommandText& one : kCommands) {
+    if (argc > 1 && std::string_view(argv[1]) == one.name) return success();
+    all += (all.empty() ? "" : ", ") + std::string(one.name);
+  }
+  if (argc > 1 && argv[1][0] == '-') return success();
+  if (argc < 2) return Error{"no command; choose one of: " + all + "; see steelyard --help"};
+  return Error{fmt::format("unknown command '{}'; choose one of: {}", argv[1], all)};
+}
+
 }  // namespace
 
 Expected<Parsed> parse_command_line(int argc, const char* const* argv, char** environment) {
@@ -162,6 +174,7 @@ Expected<Parsed> parse_command_line(int argc, const char* const* argv, char** en
   for (std::size_t i = 0; i < raws.size(); ++i)
     declare(*app.add_subcommand(kCommands[i].name, kCommands[i].help), kCommands[i].command, raws[i]);
 
+  if (auto known = check_command(argc, argv); !known) return known.error();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

@@ -60,6 +60,17 @@ Expected<std::vector<std::size_t>> read_shape(const std::string& path, gzFile fi
   return shape;
 }
 
+/// After the last byte nothing follows, and the checksum of gzip is there and right.
+Status check_end(const std::string& path, gzFile file, std::size_t total) {
+  std::uint8_t more = 0;
+  const int got = gzread(file, &more, 1);
+  int code = Z_OK;
+  gzerror(file, &code);
+  if (got > 0) return wrong(path, "data goes on after the last of its " + std::to_string(total) + " bytes");
+  if (got < 0 || code != Z_OK) return wrong(path, "the gzip data is corrupt or ends early");
+  return success();
+}
+
 }  // namespace
 
 Expected<IdxArray> read_idx(const std::string& path, std::size_t axes) {
@@ -75,8 +86,7 @@ Expected<IdxArray> read_idx(const std::string& path, std::size_t axes) {
   for (const std::size_t size : shape.value()) total *= size;
   IdxArray array{std::move(shape).value(), {}};
   if (auto read = read_bytes(path, file.get(), total, array.bytes); !read) return read.error();
-  std::uint8_t more = 0;
-  if (gzread(file.get(), &more, 1) != 0) return wrong(path, "data goes on after the last of its " + std::to_string(total) + " bytes, or its gzip checksum is wrong");
+  if (auto end = check_end(path, file.get(), total); !end) return end.error();
   return array;
 }
 

@@ -1,0 +1,40 @@
+#include "modes/allreduce/buckets.hpp"
+
+#include <gtest/gtest.h>
+
+#include "src/model/model.hpp"
+
+namespace steelyard::allreduce {
+namespace {
+
+TEST(Buckets, FollowDdpsRule) {
+  // Bytes: 400, 40, 4000, 400 in creation order; walked in reverse.
+  const Inventory inventory = {{"a", {100}}, {"b", {10}}, {"c", {1000}}, {"d", {100}}};
+  const BucketPlan plan = plan_buckets(inventory, 400, 4000);
+  ASSERT_EQ(plan.buckets.size(), 3U);
+  EXPECT_EQ(plan.buckets[0].tensors, (std::vector<TensorId>{3}));     // 400 reaches the first limit.
+  EXPECT_EQ(plan.buckets[1].tensors, (std::vector<TensorId>{2}));     // 4000 reaches the second.
+  EXPECT_EQ(plan.buckets[2].tensors, (std::vector<TensorId>{1, 0}));  // What is left.
+  EXPECT_EQ(plan.bucket_of, (std::vector<std::size_t>{2, 2, 1, 0}));
+}
+
+TEST(Buckets, CoverTheArenaWithoutGaps) {
+  const Inventory inventory = describe_model("lenet").value().inventory;
+  for (const std::size_t limit : {1U, 1000U, 100'000U, 1U << 30U}) {
+    const BucketPlan plan = plan_buckets(inventory, limit, limit);
+    std::size_t next = 0;
+    for (const Bucket& bucket : plan.buckets) {
+      EXPECT_EQ(bucket.begin, next);
+      for (const TensorId id : bucket.tensors) {
+        EXPECT_EQ(plan.layout.begin[id], next);
+        next += inventory[id].elements();
+      }
+      EXPECT_EQ(bucket.end, next);
+    }
+    EXPECT_EQ(next, total_elements(inventory));
+    EXPECT_EQ(plan.layout.elements, next);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::allreduce
