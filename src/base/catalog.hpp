@@ -33,7 +33,7 @@ template <typename Make>
 std::string help(std::span<const Choice<Make>> rows) {
   std::string lines;
   for (const Choice<Make>& row : rows)
-    lines += (lines.empty() ? "" : "; ") + std::string(row.name) + ": " + std::string(row.help);
+    lines += (lines.empty() ? "" : "\n") + std::string(row.name) + ": " + std::string(row.help);
   return lines;
 }
 

@@ -2,8 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <toml++/toml.h>
 
+#include "src/cli/console.hpp"
 #include "src/cli/options.hpp"
 
 namespace steelyard::cli {
@@ -20,6 +25,8 @@ constexpr CommandText kCommands[] = {
     {Command::inspect, "inspect", "Show what a run directory holds, also that of a killed job"},
 };
 
+constexpr std::size_t kHelpColumn = 24;
+
 /// What CLI11 fills; every value stays text until it is checked.
 struct Raw {
   std::map<std::string, std::vector<std::string>> values;
@@ -29,17 +36,25 @@ struct Raw {
   std::string target;
 };
 
+/// Wrapped for a terminal of 100 columns; the default stands at the end of the first line.
+std::string help_text(const std::string& help, const std::string& standard) {
+  constexpr std::size_t kWidth = 98 - kHelpColumn;
+  const std::size_t first = std::min(help.find('\n'), help.size());
+  return wrapped(help.substr(0, first) + standard + help.substr(first), kWidth, "  ");
+}
+
 void declare(CLI::App& app, Command command, Raw& raw) {
   if (command == Command::inspect) app.add_option("RUN", raw.target, "a run directory")->required();
   for (const OptionSpec& spec : option_specs()) {
     if ((spec.commands & static_cast<unsigned>(command)) == 0) continue;
     const std::string flag = std::string("--") + spec.name;
+    const std::string standard = *spec.standard == '\0' ? "" : fmt::format(" [{}]", spec.standard);
+    const std::string text = help_text(spec.help(), standard);
     CLI::Option* option = nullptr;
     if (spec.kind == OptionKind::flag)
-      option = app.add_flag(flag, raw.flags[spec.name], spec.help());
+      option = app.add_flag(flag, raw.flags[spec.name], help_text(spec.help(), ""));
     else
-      option = app.add_option(flag, raw.values[spec.name],
-                              spec.help() + (*spec.standard == '\0' ? "" : fmt::format(" [{}]", spec.standard)));
+      option = app.add_option(flag, raw.values[spec.name], text);
     option->group(spec.group);
     if (spec.kind == OptionKind::flag) continue;
     option->expected(1)->type_name("")->multi_option_policy(
@@ -87,9 +102,12 @@ std::string toml_text(const toml::node& node) {
 }
 
 Status apply_file(Options& options, const std::string& path) {
+  std::ifstream file(path);
+  if (!file || !std::filesystem::is_regular_file(path))
+    return Error{fmt::format("--config '{}': cannot be read: {}", path, file ? "not a regular file" : std::strerror(errno))};
   toml::table table;
   try {
-    table = toml::parse_file(path);
+    table = toml::parse(file, path);
   } catch (const toml::parse_error& error) {
     return Error{fmt::format("--config {}: {} (line {})", path, one_line(std::string(error.description())),
                              error.source().begin.line)};
@@ -168,7 +186,7 @@ Expected<Parsed> parse_command_line(int argc, const char* const* argv, char** en
   app.set_help_flag("--help,-h", "print this and exit");
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(30);
+  app.get_formatter()->column_width(kHelpColumn);
   app.footer("Start it with mpirun or srun, for example: mpirun -n 4 steelyard compare --servers 1,2");
   std::array<Raw, std::size(kCommands)> raws;
   for (std::size_t i = 0; i < raws.size(); ++i)

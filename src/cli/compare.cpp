@@ -130,29 +130,16 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
   return {trace::median(step), trace::median(wait), trace::median(bytes)};
 }
 
-std::string wrapped(const std::string& text, std::size_t width) {
-  std::string out;
-  std::size_t column = 0;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    if (column > 0 && column + 1 + end - begin > width) out += "\n", column = 0;
-    if (column > 0) out += " ", ++column;
-    out += text.substr(begin, end - begin);
-    column += end - begin;
-    begin = end + 1;
-  }
-  return out + "\n";
-}
-
 std::string Comparison::text(const trace::RunTables& tables) const {
   const TrialConfig& first = contest_.contestants.front().config;
   std::string out = line_text("model", fmt::format("{}, global batch {}, {} steps a trial", tables.model, first.global_batch, first.steps));
   out += line_text("data", tables.data);
   out += line_text("rounds", fmt::format("{} of {} contestants in random order, {} to confirm", rounds_, contest_.contestants.size(),
                                          confirmation_.size()));
+  for (const Contestant& c : contest_.contestants)
+    if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
   out += "\n";
-  Table table({"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %", "bytes max/mean"});
+  Table table({"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %", "max/mean"});
   for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
     const Contestant& c = contest_.contestants[i];
     const bool ps = c.config.mode == "ps";
@@ -169,7 +156,7 @@ std::string Comparison::text(const trace::RunTables& tables) const {
     ratios.add({r.a + " / " + r.b, r.basis, fmt::format("{:.3f}", r.estimate.median),
                 fmt::format("{:.3f} to {:.3f}", r.estimate.low, r.estimate.high), fmt::format("{:.2f}", 100.0 * r.confidence),
                 r.differs ? "yes" : "no"});
-  return out + ratios.text() + "\n" + wrapped(verdict_text(), 98);
+  return out + ratios.text() + "\n" + wrapped(verdict_text(), 98) + "\n";
 }
 
 nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& tables) const {

@@ -63,6 +63,31 @@ std::string Table::text() const {
   return text;
 }
 
+std::string wrapped(const std::string& text, std::size_t width, const std::string& hanging) {
+  std::string out;
+  std::size_t column = 0;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find_first_of(" \n", begin), text.size());
+    const std::size_t length = end - begin;
+    if (column > hanging.size() && column + 1 + length > width) {
+      out += "\n" + hanging;
+      column = hanging.size();
+    } else if (column > hanging.size()) {
+      out += " ";
+      ++column;
+    }
+    out += text.substr(begin, length);
+    column += length;
+    begin = end + 1;
+    if (end < text.size() && text[end] == '\n') {
+      out += "\n";
+      column = 0;
+    }
+  }
+  return out;
+}
+
 std::string with_commas(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)

@@ -21,6 +21,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// Breaks `text` at spaces into lines of at most `width` characters; line breaks in it stay.
+std::string wrapped(const std::string& text, std::size_t width, const std::string& hanging = "");
+
 /// "12,345", "12.3 MB".
 std::string with_commas(std::int64_t number);
 std::string bytes_text(double bytes);

@@ -8,8 +8,6 @@
 namespace steelyard::cli {
 namespace {
 
-constexpr std::size_t kLongestLabel = 40;
-
 std::string usual_label(const TrialConfig& config, int ranks) {
   const int workers = ranks - config.servers;
   if (config.mode == "ps") return fmt::format("ps {}+{}", config.servers, workers);
@@ -91,7 +89,8 @@ Expected<Contest> own_contest(const Options& options, const ModelSpec& model, st
     auto one = contestant(request.value(), model, samples, ranks);
     if (!one) return Error{fmt::format("--trial '{}': {}", text, one.error().message)};
     // Two trials may be the same configuration, so a letter tells them apart.
-    one.value().label = fmt::format("{}: {}", static_cast<char>('A' + i % 26), text.substr(0, kLongestLabel));
+    one.value().label = fmt::format("{}: {}", static_cast<char>('A' + i % 26), one.value().label);
+    one.value().specification = text;
     contest.contestants.push_back(std::move(one).value());
     if (i > 0) contest.ratios.push_back(ratio(contest, i, 0, "ranks"));
   }

@@ -16,6 +16,7 @@ struct Contestant {
   std::string label;
   TrialConfig config;
   Step warmup = 0;
+  std::string specification{};  ///< As given by --trial.
 };
 
 struct Contest {

@@ -32,7 +32,7 @@ Status read_bytes(const std::string& path, gzFile file, std::size_t wanted, std:
     const int got = gzread(file, bytes.data() + begin, static_cast<unsigned>(piece));
     int code = Z_OK;
     gzerror(file, &code);
-    if (got < 0 || (code != Z_OK && code != Z_BUF_ERROR))
+    if (got < 0 || code != Z_OK)
       return wrong(path, "the gzip data is corrupt or ends early");
     if (static_cast<std::size_t>(got) < piece)
       return wrong(path, "truncated: " + std::to_string(begin + static_cast<std::size_t>(got)) + " of " +

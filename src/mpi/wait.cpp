@@ -55,7 +55,7 @@ std::string wait_names() {
 
 std::string wait_help() {
   std::string lines = "auto: spin where every rank has a core, else sleep";
-  for (const Row& row : kRows) lines += "; " + std::string(row.name) + ": " + std::string(row.help);
+  for (const Row& row : kRows) lines += "\n" + std::string(row.name) + ": " + std::string(row.help);
   return lines;
 }
 
