@@ -28,11 +28,12 @@ struct ConvolutionShape {
 void unfold(const ConvolutionShape& shape, const float* image, float* columns);
 
 /// out[maps, pixels] = weights columns.
-void convolution_forward(const ConvolutionShape& shape, const float* columns, const float* weights, float* out);
+void convolution_forward(const ConvolutionShape& shape, const float* columns, const float* weights,
+                         float* out);
 
 /// weights_gradient += out_gradient[maps, pixels] columns^T.
-void convolution_backward_weights(const ConvolutionShape& shape, const float* columns, const float* out_gradient,
-                                  float* weights_gradient);
+void convolution_backward_weights(const ConvolutionShape& shape, const float* columns,
+                                  const float* out_gradient, float* weights_gradient);
 
 /// image_gradient = the transpose of unfold applied to weights^T out_gradient.
 /// @param columns scratch [patch, pixels].

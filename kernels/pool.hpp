@@ -18,10 +18,11 @@ struct PoolShape {
 
 /// out[maps, height/2, width/2] = max(0, bias + max of each 2x2 of in[maps, height, width]).
 /// @param[out] winner as `out`: which of the four won (0..3), 4 where ReLU gave 0.
-void bias_relu_pool(const PoolShape& shape, const float* in, const float* bias, float* out, std::uint8_t* winner);
+void bias_relu_pool(const PoolShape& shape, const float* in, const float* bias, float* out,
+                    std::uint8_t* winner);
 
-/// in_gradient[maps, height, width]: each gradient goes to its winner, the rest is 0; bias_gradient[maps] += the
-/// gradients that passed.
+/// in_gradient[maps, height, width]: each gradient goes to its winner, the rest is 0; bias_gradient[maps] +=
+/// the gradients that passed.
 void bias_relu_pool_backward(const PoolShape& shape, const float* out_gradient, const std::uint8_t* winner,
                              float* in_gradient, float* bias_gradient);
 

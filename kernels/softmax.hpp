@@ -6,8 +6,8 @@
 namespace steelyard::kernels {
 
 struct SoftmaxResult {
-  double loss_sum = 0.0;      ///< Cross-entropy, summed over the batch.
-  std::size_t correct = 0;    ///< Rows whose greatest logit is the label's.
+  double loss_sum = 0.0;    ///< Cross-entropy, summed over the batch.
+  std::size_t correct = 0;  ///< Rows whose greatest logit is the label's.
 };
 
 /// Softmax and cross-entropy. `logits` [batch, classes] is replaced by the gradient of scale * loss_sum.

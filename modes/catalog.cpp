@@ -1,5 +1,5 @@
-#include "modes/mode.hpp"
 #include "src/base/catalog.hpp"
+#include "modes/mode.hpp"
 
 namespace steelyard {
 

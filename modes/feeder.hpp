@@ -1,7 +1,8 @@
 #pragma once
 
 /// @file
-/// Turns samples of a data set into batches for a model: bytes to normalised floats, in place of the last batch.
+/// Turns samples of a data set into batches for a model: bytes to normalised floats, in place of the last
+/// batch.
 
 #include <span>
 #include <vector>

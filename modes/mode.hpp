@@ -20,15 +20,15 @@ class Synchronizer : public StepObserver {
 /// Payload bytes and messages that move in one step; computed, not measured.
 struct StepTraffic {
   struct PerServer {
-    std::size_t bytes = 0;      ///< That one worker pushes to it; it sends as many back.
-    std::size_t elements = 0;   ///< That it owns.
-    std::size_t messages = 0;   ///< Of one worker's pushes to it; as many go back.
-    std::size_t tensors = 0;    ///< It owns at least a part of.
+    std::size_t bytes = 0;     ///< That one worker pushes to it; it sends as many back.
+    std::size_t elements = 0;  ///< That it owns.
+    std::size_t messages = 0;  ///< Of one worker's pushes to it; as many go back.
+    std::size_t tensors = 0;   ///< It owns at least a part of.
   };
-  std::vector<PerServer> servers;      ///< ps
-  std::size_t buckets = 0;             ///< allreduce
-  std::size_t worker_bytes_out = 0;    ///< One worker sends in a step.
-  std::size_t worker_messages_out = 0; ///< ps: messages; allreduce: collective calls.
+  std::vector<PerServer> servers;       ///< ps
+  std::size_t buckets = 0;              ///< allreduce
+  std::size_t worker_bytes_out = 0;     ///< One worker sends in a step.
+  std::size_t worker_messages_out = 0;  ///< ps: messages; allreduce: collective calls.
 };
 
 /// What a mode can do. `ranks` counts all ranks of the launch.
@@ -64,7 +64,8 @@ struct Worker {
 /// Trains all steps. Used unchanged by every mode.
 void worker_loop(Session& session, Worker& worker);
 
-/// Evaluates this worker's part of the test samples with the present values; adds it to the session's results.
+/// Evaluates this worker's part of the test samples with the present values; adds it to the session's
+/// results.
 void evaluate_part(Session& session, Worker& worker, Step completed);
 
 /// Hashes, keeps if asked, and evaluates if asked the final parameters.

@@ -11,10 +11,12 @@ std::vector<Rank> spread(int servers, const std::vector<int>& node_of_rank) {
   // Ranks node by node; then every (ranks / servers)-th serves, which gives each node its share.
   std::vector<Rank> by_node(node_of_rank.size());
   std::iota(by_node.begin(), by_node.end(), 0);
-  std::ranges::stable_sort(by_node, {}, [&](Rank rank) { return node_of_rank[static_cast<std::size_t>(rank)]; });
+  std::ranges::stable_sort(by_node, {},
+                           [&](Rank rank) { return node_of_rank[static_cast<std::size_t>(rank)]; });
   std::vector<Rank> chosen;
   for (int i = 0; i < servers; ++i)
-    chosen.push_back(by_node[by_node.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(servers)]);
+    chosen.push_back(
+        by_node[by_node.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(servers)]);
   return chosen;
 }
 

@@ -13,8 +13,8 @@ namespace steelyard {
 /// @return the list, empty for the three words.
 Expected<std::vector<Rank>> parse_server_ranks(std::string_view text, int servers, int ranks);
 
-/// Pure: every rank computes the same answer. `spread` gives each node its share, and within a node spaces the
-/// servers evenly. @param text has been checked. @param node_of_rank [ranks]
+/// Pure: every rank computes the same answer. `spread` gives each node its share, and within a node spaces
+/// the servers evenly. @param text has been checked. @param node_of_rank [ranks]
 Roles choose_server_ranks(std::string_view text, int servers, const std::vector<int>& node_of_rank);
 
 }  // namespace steelyard

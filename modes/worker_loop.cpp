@@ -25,7 +25,9 @@ float sample_scale(const Worker& worker, const Sampler& sampler, Step step) {
 
 }  // namespace
 
-std::unique_ptr<Model> make_model(const Session& session) { return session.model.make(largest_batch(session)); }
+std::unique_ptr<Model> make_model(const Session& session) {
+  return session.model.make(largest_batch(session));
+}
 
 void worker_loop(Session& session, Worker& worker) {
   using trace::Phase;
@@ -46,7 +48,8 @@ void worker_loop(Session& session, Worker& worker) {
     BatchResult result;
     {
       const trace::Scope scope(recorder, Phase::forward);
-      result = worker.model.forward(batch, sample_scale(worker, sampler, step), worker.parameters, worker.synchronizer);
+      result = worker.model.forward(batch, sample_scale(worker, sampler, step), worker.parameters,
+                                    worker.synchronizer);
     }
     {
       const trace::Scope scope(recorder, Phase::backward);
@@ -75,7 +78,8 @@ void evaluate_part(Session& session, Worker& worker, Step completed) {
   const Part own = part_of(test.count, worker.share.worker, worker.share.workers);
   Feeder feeder(session.dataset, kEvaluationBatch);
   std::vector<std::uint32_t> which(kEvaluationBatch);
-  EvaluationPart part{completed, session.recorder.now_ns(), 0.0, 0.0, static_cast<double>(own.end - own.begin)};
+  EvaluationPart part{completed, session.recorder.now_ns(), 0.0, 0.0,
+                      static_cast<double>(own.end - own.begin)};
   for (std::size_t begin = own.begin; begin < own.end; begin += kEvaluationBatch) {
     which.resize(std::min(kEvaluationBatch, own.end - begin));
     std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(begin));

@@ -35,7 +35,8 @@ int run(const cli::Options& options, int argc, char** argv, char** variables) {
   kernels::use_one_thread();
   const mpi::Environment environment(argc, argv);
   const cli::Invocation invocation{argc, argv, variables};
-  return options.command == cli::Command::train ? cli::train(options, invocation) : cli::compare(options, invocation);
+  return options.command == cli::Command::train ? cli::train(options, invocation)
+                                                : cli::compare(options, invocation);
 }
 
 }  // namespace

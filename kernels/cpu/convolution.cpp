@@ -50,7 +50,8 @@ void convolution_forward(const ConvolutionShape& s, const float* columns, const 
 
 void convolution_backward_weights(const ConvolutionShape& s, const float* columns, const float* out_gradient,
                                   float* weights_gradient) {
-  gemm({Op::none, Op::transpose, s.maps, s.patch(), s.pixels(), true}, out_gradient, columns, weights_gradient);
+  gemm({Op::none, Op::transpose, s.maps, s.patch(), s.pixels(), true}, out_gradient, columns,
+       weights_gradient);
 }
 
 void convolution_backward_data(const ConvolutionShape& s, const float* weights, const float* out_gradient,
@@ -58,7 +59,8 @@ void convolution_backward_data(const ConvolutionShape& s, const float* weights, 
   gemm({Op::transpose, Op::none, s.patch(), s.pixels(), s.maps}, weights, out_gradient, columns);
   std::fill_n(image_gradient, s.in_elements(), 0.0F);
   for_each_stretch(s, [=](std::size_t from, std::size_t to, const Overlap& o) {
-    for (std::size_t x = 0; x < o.end - o.begin; ++x) image_gradient[to + o.input + x] += columns[from + o.begin + x];
+    for (std::size_t x = 0; x < o.end - o.begin; ++x)
+      image_gradient[to + o.input + x] += columns[from + o.begin + x];
   });
 }
 

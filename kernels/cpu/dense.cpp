@@ -29,7 +29,8 @@ void dense_backward_weights(const DenseShape& s, const float* x, const float* y,
   }
 }
 
-void dense_backward_data(const DenseShape& s, const float* y_gradient, const float* weights, float* x_gradient) {
+void dense_backward_data(const DenseShape& s, const float* y_gradient, const float* weights,
+                         float* x_gradient) {
   gemm({Op::none, Op::none, s.batch, s.in, s.out}, y_gradient, weights, x_gradient);
 }
 

@@ -61,14 +61,14 @@ void gemm(const Gemm& shape, const float* a, const float* b, float* c) {
 
 #ifdef STEELYARD_ONEDNN
 std::string_view gemm_library() {
-  return "oneDNN " STEELYARD_TEXT(DNNL_VERSION_MAJOR) "." STEELYARD_TEXT(DNNL_VERSION_MINOR) "." STEELYARD_TEXT(
-      DNNL_VERSION_PATCH);
+  return "oneDNN " STEELYARD_TEXT(DNNL_VERSION_MAJOR) "." STEELYARD_TEXT(
+      DNNL_VERSION_MINOR) "." STEELYARD_TEXT(DNNL_VERSION_PATCH);
 }
 void use_one_thread() { omp_set_num_threads(1); }
 #else
 std::string_view gemm_library() {
-  return "Eigen " STEELYARD_TEXT(EIGEN_WORLD_VERSION) "." STEELYARD_TEXT(EIGEN_MAJOR_VERSION) "." STEELYARD_TEXT(
-      EIGEN_MINOR_VERSION);
+  return "Eigen " STEELYARD_TEXT(EIGEN_WORLD_VERSION) "." STEELYARD_TEXT(
+      EIGEN_MAJOR_VERSION) "." STEELYARD_TEXT(EIGEN_MINOR_VERSION);
 }
 void use_one_thread() {}
 #endif

@@ -2,7 +2,8 @@
 
 namespace steelyard::kernels {
 
-void bias_relu_pool(const PoolShape& s, const float* in, const float* bias, float* out, std::uint8_t* winner) {
+void bias_relu_pool(const PoolShape& s, const float* in, const float* bias, float* out,
+                    std::uint8_t* winner) {
   std::size_t to = 0;
   for (std::size_t map = 0; map < s.maps; ++map)
     for (std::size_t y = 0; y < s.height; y += 2) {

@@ -8,9 +8,10 @@ using namespace allreduce;
 
 Status check(const TrialConfig& config, const ModelSpec&, int ranks) {
   if (config.servers < 0 || config.servers >= ranks)
-    return Error{"allreduce with " + std::to_string(config.servers) + " idle ranks of " + std::to_string(ranks) +
-                 ": at least one rank must work"};
-  if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed) return parsed.error();
+    return Error{"allreduce with " + std::to_string(config.servers) + " idle ranks of " +
+                 std::to_string(ranks) + ": at least one rank must work"};
+  if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
+    return parsed.error();
   // Only the name is looked at: a communicator is made where the trial runs.
   if (auto known = check_collective(config.collective); !known) return known.error();
   return success();
@@ -39,7 +40,8 @@ void run(Session& session) {
   const int worker = Roles::index_in(session.roles.workers, session.world.rank());
   if (worker == Roles::kNone) return;
   const TrialConfig& config = session.config;
-  const BucketPlan plan = plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
+  const BucketPlan plan =
+      plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
   Parameters parameters(session.model.inventory, plan.layout);
   parameters.initialise(config.seed);
   const auto model = make_model(session);

@@ -2,7 +2,8 @@
 
 namespace steelyard::allreduce {
 
-BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes, std::size_t bucket_bytes) {
+BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes,
+                        std::size_t bucket_bytes) {
   BucketPlan plan;
   plan.layout.begin.resize(inventory.size());
   plan.bucket_of.resize(inventory.size());

@@ -17,14 +17,14 @@ struct Bucket {
 };
 
 struct BucketPlan {
-  std::vector<Bucket> buckets;          ///< In the order in which they start.
-  std::vector<std::size_t> bucket_of;   ///< [tensors]
+  std::vector<Bucket> buckets;         ///< In the order in which they start.
+  std::vector<std::size_t> bucket_of;  ///< [tensors]
   Layout layout;
 };
 
-/// PyTorch DDP's rule (Li et al. 2020): walk the tensors in reverse creation order, the order in which backward
-/// makes them ready; add, and close the bucket when its bytes reach the limit. The first limit is small so that
-/// communication begins early.
+/// PyTorch DDP's rule (Li et al. 2020): walk the tensors in reverse creation order, the order in which
+/// backward makes them ready; add, and close the bucket when its bytes reach the limit. The first limit is
+/// small so that communication begins early.
 BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes, std::size_t bucket_bytes);
 
 }  // namespace steelyard::allreduce

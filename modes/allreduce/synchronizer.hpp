@@ -12,8 +12,8 @@ namespace steelyard::allreduce {
 /// Buckets start in index order on every rank, never in the order in which they happen to be ready.
 class AllreduceSynchronizer final : public Synchronizer {
  public:
-  AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters, Collective& collective,
-                        const Optimizer& optimizer);
+  AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
+                        Collective& collective, const Optimizer& optimizer);
 
   void values_needed(TensorId) override {}  // finish_step has left them up to date.
   void gradient_ready(TensorId tensor) override;
@@ -29,9 +29,9 @@ class AllreduceSynchronizer final : public Synchronizer {
   Collective& collective_;
   const Optimizer& optimizer_;
   AlignedArray<float> state_;
-  std::vector<std::size_t> missing_;       ///< [buckets] tensors whose gradient is not ready.
-  std::vector<std::int64_t> started_ns_;   ///< [buckets]
-  std::size_t started_ = 0;                ///< Buckets started in this step.
+  std::vector<std::size_t> missing_;      ///< [buckets] tensors whose gradient is not ready.
+  std::vector<std::int64_t> started_ns_;  ///< [buckets]
+  std::size_t started_ = 0;               ///< Buckets started in this step.
 };
 
 }  // namespace steelyard::allreduce

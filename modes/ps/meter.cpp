@@ -6,7 +6,12 @@ namespace steelyard::ps {
 
 Meter::Meter(trace::Recorder& recorder, const Plan& plan, std::span<const BundleId> bundles, Server& server,
              int workers)
-    : recorder_(recorder), plan_(plan), bundles_(bundles), server_(server), workers_(workers), loads_(bundles.size()) {
+    : recorder_(recorder),
+      plan_(plan),
+      bundles_(bundles),
+      server_(server),
+      workers_(workers),
+      loads_(bundles.size()) {
   row_.trial = recorder.trial();
   row_.begin_ns = recorder.now_ns();
   at_begin_ = trace::cpu_use();
@@ -76,9 +81,10 @@ void Meter::write_shard_loads() {
     for (const ShardId shard : bundle.shards) {
       const std::size_t elements = plan_.shards[shard].elements();
       const double share = static_cast<double>(elements) / static_cast<double>(bundle.elements);
-      recorder_.add(trace::ShardLoadRow{row_.trial, row_.window, static_cast<std::int32_t>(shard),
-                                        static_cast<std::int64_t>(static_cast<double>(loads_[i].busy_ns) * share),
-                                        loads_[i].pushes, loads_[i].pushes * elements * sizeof(float)});
+      recorder_.add(
+          trace::ShardLoadRow{row_.trial, row_.window, static_cast<std::int32_t>(shard),
+                              static_cast<std::int64_t>(static_cast<double>(loads_[i].busy_ns) * share),
+                              loads_[i].pushes, loads_[i].pushes * elements * sizeof(float)});
     }
     loads_[i] = {};
   }

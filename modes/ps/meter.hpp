@@ -17,7 +17,8 @@ inline constexpr Step kWindowSteps = 50;
 
 class Meter {
  public:
-  Meter(trace::Recorder& recorder, const Plan& plan, std::span<const BundleId> bundles, Server& server, int workers);
+  Meter(trace::Recorder& recorder, const Plan& plan, std::span<const BundleId> bundles, Server& server,
+        int workers);
 
   /// Between these two a request is handled.
   void begin_work();

@@ -30,7 +30,8 @@ class Planner {
     if (last - first == 1)
       add_whole(static_cast<ShardId>(first - plan_.shards.begin()));
     else
-      add_pieces(tensor, static_cast<ShardId>(first - plan_.shards.begin()), static_cast<ShardId>(last - first));
+      add_pieces(tensor, static_cast<ShardId>(first - plan_.shards.begin()),
+                 static_cast<ShardId>(last - first));
   }
 
   void add_whole(ShardId id) {
@@ -46,7 +47,8 @@ class Planner {
   /// Lays a finished bundle of whole tensors into the arena: header, then the tensors.
   void close(Bundle& bundle) {
     if (bundle.shards.empty()) return;
-    std::ranges::stable_sort(bundle.shards, std::greater{}, [this](ShardId id) { return plan_.shards[id].elements(); });
+    std::ranges::stable_sort(bundle.shards, std::greater{},
+                             [this](ShardId id) { return plan_.shards[id].elements(); });
     bundle.header_begin = reserve(kHeaderElements);
     bundle.begin = bundle.header_begin + kHeaderElements;
     std::size_t next = bundle.begin;
@@ -79,7 +81,8 @@ class Planner {
   void index(BundleId id) {
     const Bundle& bundle = plan_.bundles[id];
     plan_.bundles_of_server[static_cast<std::size_t>(bundle.server)].push_back(id);
-    for (const ShardId shard : bundle.shards) plan_.bundles_of_tensor[plan_.shards[shard].tensor].push_back(id);
+    for (const ShardId shard : bundle.shards)
+      plan_.bundles_of_tensor[plan_.shards[shard].tensor].push_back(id);
   }
 
   const Inventory& inventory_;

@@ -14,8 +14,8 @@ namespace steelyard::ps {
 /// Shards of one server that travel together.
 struct Bundle {
   int server = 0;
-  std::vector<ShardId> shards;   ///< In the order in which they lie.
-  bool piece = false;            ///< One piece cut from a tensor: its header travels in a message of its own.
+  std::vector<ShardId> shards;  ///< In the order in which they lie.
+  bool piece = false;           ///< One piece cut from a tensor: its header travels in a message of its own.
   std::size_t elements = 0;
   std::size_t header_begin = 0;  ///< In a worker's arenas, in floats.
   std::size_t begin = 0;         ///< Of the elements; right behind the header unless a piece.
@@ -26,10 +26,11 @@ struct Bundle {
 
 struct Plan {
   std::vector<Shard> shards;
-  std::vector<Bundle> bundles;                         ///< In the order in which backward makes them ready.
+  std::vector<Bundle> bundles;                           ///< In the order in which backward makes them ready.
   std::vector<std::vector<BundleId>> bundles_of_tensor;  ///< [tensors]
-  std::vector<std::vector<BundleId>> bundles_of_server;  ///< [servers]; none where a placement gives it nothing.
-  Layout layout;                                       ///< Of a worker's arenas.
+  std::vector<std::vector<BundleId>>
+      bundles_of_server;  ///< [servers]; none where a placement gives it nothing.
+  Layout layout;          ///< Of a worker's arenas.
 };
 
 /// Tensors become ready in reverse creation order. The whole tensors of one server ride together, at most

@@ -28,7 +28,8 @@ Status check(const TrialConfig& config, const ModelSpec& model, int ranks) {
   if (config.servers < 1 || config.servers >= ranks)
     return Error{"--servers " + std::to_string(config.servers) + " of " + std::to_string(ranks) +
                  " ranks: ps needs at least one server and one worker, so 1 to " + std::to_string(ranks - 1)};
-  if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed) return parsed.error();
+  if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
+    return parsed.error();
   if (auto placement = find_placement(config.placement); !placement) return placement.error();
   auto consistency = make_consistency(config.consistency);
   if (!consistency) return consistency.error();
@@ -39,8 +40,9 @@ Status check(const TrialConfig& config, const ModelSpec& model, int ranks) {
                  ": the order of its updates depends on timing; use bsp, or one worker"};
   for (const Bundle& bundle : plan_for(config, model.inventory).bundles)
     if (bundle.bytes() + sizeof(Header) > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-      return Error{"placement '" + config.placement + "' makes a bundle of " + std::to_string(bundle.bytes()) +
-                   " bytes; a message holds at most 2^31 - 1: use more servers, or a placement that cuts tensors"};
+      return Error{
+          "placement '" + config.placement + "' makes a bundle of " + std::to_string(bundle.bytes()) +
+          " bytes; a message holds at most 2^31 - 1: use more servers, or a placement that cuts tensors"};
   return success();
 }
 
@@ -65,8 +67,8 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, int) {
 std::vector<trace::PlacementRow> placement_rows(const TrialConfig& config, const ModelSpec& model) {
   std::vector<trace::PlacementRow> rows;
   for (const Shard& shard : place(config, model.inventory))
-    rows.push_back({0, 0, static_cast<std::int32_t>(rows.size()), static_cast<std::int32_t>(shard.tensor), shard.begin,
-                    shard.end, shard.server});
+    rows.push_back({0, 0, static_cast<std::int32_t>(rows.size()), static_cast<std::int32_t>(shard.tensor),
+                    shard.begin, shard.end, shard.server});
   return rows;
 }
 
@@ -97,7 +99,10 @@ void work(Session& session, const Plan& plan, int worker) {
   const bool every_push_alone =
       make_consistency(config.consistency).value()->pushes_per_update(workers) < workers;
   // A lone push is an update of its own, so it weighs as much as all pushes of a step together would.
-  Worker self{{worker, workers}, *model, parameters, synchronizer,
+  Worker self{{worker, workers},
+              *model,
+              parameters,
+              synchronizer,
               every_push_alone ? static_cast<float>(workers) : 1.0F};
   mpi::barrier(session.pushes, session.wait);
   worker_loop(session, self);

@@ -36,7 +36,8 @@ Server::Server(const ServerOptions& options, const Optimizer& optimizer, const C
     Slot& slot = slots_[i];
     slot.id = ids[i];
     slot.elements = elements[i];
-    const std::size_t room = (kHeaderElements + slot.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
+    const std::size_t room =
+        (kHeaderElements + slot.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
     slot.values = AlignedArray<float>(at(options.copies) * room);
     slot.inboxes = AlignedArray<float>(workers * room);
     slot.state = AlignedArray<float>(slot.elements * optimizer.state_per_element());
@@ -53,7 +54,8 @@ Server::Server(const ServerOptions& options, const Optimizer& optimizer, const C
 }
 
 std::span<float> Server::part(AlignedArray<float>& array, const Slot& slot, int index) {
-  const std::size_t room = (kHeaderElements + slot.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
+  const std::size_t room =
+      (kHeaderElements + slot.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
   return array.span().subspan(at(index) * room, kHeaderElements + slot.elements);
 }
 
@@ -160,7 +162,8 @@ void Server::answer(int bundle, std::int64_t now_ns) {
   for (int i = 0; i < options_.workers; ++i) {
     const int worker = (options_.first_reply + i) % options_.workers;
     const bool in_sum = std::ranges::find(slot.arrived, worker) == slot.arrived.end();
-    if (!slot.unanswered[at(worker)] || !in_sum || !consistency_.admits(slot.clocks[at(worker)], slowest)) continue;
+    if (!slot.unanswered[at(worker)] || !in_sum || !consistency_.admits(slot.clocks[at(worker)], slowest))
+      continue;
     slot.unanswered[at(worker)] = false;
     slot.read[at(worker)] = slot.version;
     slot.read_ns[at(worker)] = now_ns;

@@ -19,7 +19,8 @@ namespace steelyard::ps {
 struct ServerOptions {
   int workers = 1;
   int first_reply = 0;  ///< Replies that are due together begin with this worker and rotate.
-  /// Copies of the values: with two, an update can be written while the values before it are still being sent.
+  /// Copies of the values: with two, an update can be written while the values before it are still being
+  /// sent.
   int copies = 1;
   bool in_worker_order = false;  ///< Sum the pushes of an update in worker order, not in order of arrival.
 };
@@ -57,16 +58,19 @@ class Server {
   /// A reply has left its outbox. Adds to due() where an update waited for that.
   void sent(const Reply& reply, std::int64_t now_ns);
 
-  /// Replies to start now; the inbox of each is free for the worker's next push. Empty it after starting them.
+  /// Replies to start now; the inbox of each is free for the worker's next push. Empty it after starting
+  /// them.
   std::vector<Reply>& due() { return due_; }
 
   std::uint64_t pushes() const { return pushes_; }
-  std::uint64_t applied() const { return applied_; }   ///< Pushes that are part of an update.
+  std::uint64_t applied() const { return applied_; }  ///< Pushes that are part of an update.
   std::uint64_t updates() const { return updates_; }
   int copies() const { return options_.copies; }
-  int waiting() const { return waiting_; }             ///< Pushes received and not yet applied.
+  int waiting() const { return waiting_; }  ///< Pushes received and not yet applied.
   std::int64_t version(int bundle) const { return slots_[static_cast<std::size_t>(bundle)].version; }
-  Clock clock(int worker, int bundle) const { return slots_[static_cast<std::size_t>(bundle)].clocks[static_cast<std::size_t>(worker)]; }
+  Clock clock(int worker, int bundle) const {
+    return slots_[static_cast<std::size_t>(bundle)].clocks[static_cast<std::size_t>(worker)];
+  }
   /// Greatest spread of versions among the values that `worker` read last from this server.
   std::int64_t skew(int worker) const;
   std::vector<StalenessCount>& staleness(int worker, int bundle);
@@ -78,16 +82,16 @@ class Server {
     AlignedArray<float> values;   ///< [copies, header + elements]
     AlignedArray<float> inboxes;  ///< [workers, header + elements]
     AlignedArray<float> state;
-    std::vector<Clock> clocks;            ///< [workers] steps pushed.
-    std::vector<std::int64_t> read;       ///< [workers] version sent last.
-    std::vector<std::int64_t> read_ns;    ///< [workers] when.
-    std::vector<bool> unanswered;         ///< [workers]
-    std::vector<int> arrived;             ///< Workers whose push is not yet in the sum, in order of arrival.
-    std::vector<int> in_flight;           ///< [copies] replies being sent.
+    std::vector<Clock> clocks;          ///< [workers] steps pushed.
+    std::vector<std::int64_t> read;     ///< [workers] version sent last.
+    std::vector<std::int64_t> read_ns;  ///< [workers] when.
+    std::vector<bool> unanswered;       ///< [workers]
+    std::vector<int> arrived;           ///< Workers whose push is not yet in the sum, in order of arrival.
+    std::vector<int> in_flight;         ///< [copies] replies being sent.
     std::vector<std::vector<StalenessCount>> staleness;  ///< [workers]
-    int copy = 0;        ///< Holds the present values.
-    int summed = 0;      ///< Pushes in the sum.
-    int sum_owner = 0;   ///< The sum is made in the inbox of this worker.
+    int copy = 0;                                        ///< Holds the present values.
+    int summed = 0;                                      ///< Pushes in the sum.
+    int sum_owner = 0;                                   ///< The sum is made in the inbox of this worker.
     std::int64_t version = 0;
   };
 

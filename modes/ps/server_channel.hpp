@@ -1,7 +1,8 @@
 #pragma once
 
 /// @file
-/// A server's end of the conversation: persistent receives into its inboxes, persistent sends from its outboxes.
+/// A server's end of the conversation: persistent receives into its inboxes, persistent sends from its
+/// outboxes.
 
 #include <span>
 #include <vector>
@@ -37,7 +38,7 @@ class ServerChannel {
 
  private:
   struct Transfer {
-    int first = 0;    ///< Request; a piece has a second one.
+    int first = 0;  ///< Request; a piece has a second one.
     int count = 0;
     int missing = 0;  ///< Requests not yet complete.
   };
@@ -53,7 +54,9 @@ class ServerChannel {
   Transfer add_send(const Bundle& bundle, BundleId id, int worker, int number, int copy);
   void start(Transfer& transfer);
   Transfer& receive_of(int worker, int bundle) { return receives_[index(worker, bundle)]; }
-  Transfer& send_of(int worker, int bundle, int copy) { return sends_[index(worker, bundle) * copies_ + static_cast<std::size_t>(copy)]; }
+  Transfer& send_of(int worker, int bundle, int copy) {
+    return sends_[index(worker, bundle) * copies_ + static_cast<std::size_t>(copy)];
+  }
   std::size_t index(int worker, int bundle) const {
     return static_cast<std::size_t>(worker) * bundles_ + static_cast<std::size_t>(bundle);
   }

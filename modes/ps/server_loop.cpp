@@ -11,8 +11,8 @@ namespace {
 
 using trace::Phase;
 
-std::unique_ptr<Server> make_server(const Session& session, const Plan& plan, int index, const Optimizer& optimizer,
-                                    const Consistency& consistency) {
+std::unique_ptr<Server> make_server(const Session& session, const Plan& plan, int index,
+                                    const Optimizer& optimizer, const Consistency& consistency) {
   const TrialConfig& config = session.config;
   const auto& bundles = plan.bundles_of_server[static_cast<std::size_t>(index)];
   std::vector<std::size_t> elements;
@@ -21,13 +21,15 @@ std::unique_ptr<Server> make_server(const Session& session, const Plan& plan, in
   const int servers = static_cast<int>(session.roles.servers.size());
   // Where an update needs every worker, all have received the values before it, so one copy is enough.
   const int copies = consistency.pushes_per_update(workers) == workers ? 1 : 2;
-  auto server = std::make_unique<Server>(ServerOptions{workers, index * workers / servers, copies, config.deterministic},
-                                         optimizer, consistency, bundles, elements);
+  auto server = std::make_unique<Server>(
+      ServerOptions{workers, index * workers / servers, copies, config.deterministic}, optimizer, consistency,
+      bundles, elements);
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     auto values = server->values(static_cast<int>(i));
     for (const ShardId id : plan.bundles[bundles[i]].shards) {
       const Shard& shard = plan.shards[id];
-      initial_values(session.model.inventory, shard.tensor, config.seed, shard.begin, values.first(shard.elements()));
+      initial_values(session.model.inventory, shard.tensor, config.seed, shard.begin,
+                     values.first(shard.elements()));
       values = values.subspan(shard.elements());
     }
   }

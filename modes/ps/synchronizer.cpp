@@ -7,7 +7,11 @@ namespace steelyard::ps {
 using trace::Phase;
 
 PsSynchronizer::PsSynchronizer(Session& session, const Plan& plan, Parameters& parameters, int worker)
-    : session_(session), plan_(plan), parameters_(parameters), worker_(worker), exchanges_(plan.bundles.size()) {
+    : session_(session),
+      plan_(plan),
+      parameters_(parameters),
+      worker_(worker),
+      exchanges_(plan.bundles.size()) {
   for (BundleId id = 0; id < plan_.bundles.size(); ++id) add_requests(id);
 }
 
@@ -19,16 +23,18 @@ void PsSynchronizer::add_requests(BundleId id) {
   const auto gradients = parameters_.gradient_arena();
   const auto values = parameters_.value_arena();
   exchange.missing = bundle.shards.size();
-  exchange.first_send = requests_.add_send(session_.pushes, std::as_bytes(gradients.subspan(bundle.header_begin, head)),
-                                           server, header_tag(id));
+  exchange.first_send = requests_.add_send(
+      session_.pushes, std::as_bytes(gradients.subspan(bundle.header_begin, head)), server, header_tag(id));
   if (bundle.piece)
-    requests_.add_send(session_.pushes, std::as_bytes(gradients.subspan(bundle.begin, bundle.elements)), server,
-                       elements_tag(id));
+    requests_.add_send(session_.pushes, std::as_bytes(gradients.subspan(bundle.begin, bundle.elements)),
+                       server, elements_tag(id));
   exchange.first_receive = requests_.add_receive(
-      session_.replies, std::as_writable_bytes(values.subspan(bundle.header_begin, head)), server, header_tag(id));
+      session_.replies, std::as_writable_bytes(values.subspan(bundle.header_begin, head)), server,
+      header_tag(id));
   if (bundle.piece)
-    requests_.add_receive(session_.replies, std::as_writable_bytes(values.subspan(bundle.begin, bundle.elements)),
-                          server, elements_tag(id));
+    requests_.add_receive(session_.replies,
+                          std::as_writable_bytes(values.subspan(bundle.begin, bundle.elements)), server,
+                          elements_tag(id));
   bundle_of_request_.resize(requests_.size(), id);
 }
 
@@ -60,7 +66,8 @@ void PsSynchronizer::push(BundleId id) {
   for (int i = 0; i < bundle.messages(); ++i) requests_.start(exchange.first_receive + i);
   for (int i = 0; i < bundle.messages(); ++i) requests_.start(exchange.first_send + i);
   session_.recorder.count_sent(bundle.bytes(), static_cast<std::uint32_t>(bundle.messages()));
-  session_.recorder.event(Phase::push, step, begin_ns, session_.roles.servers[static_cast<std::size_t>(bundle.server)],
+  session_.recorder.event(Phase::push, step, begin_ns,
+                          session_.roles.servers[static_cast<std::size_t>(bundle.server)],
                           static_cast<int>(bundle.shards.front()), bundle.bytes());
 }
 
@@ -90,7 +97,8 @@ void PsSynchronizer::await(BundleId id) {
   Exchange& exchange = exchanges_[id];
   if (exchange.idle()) return;
   const Bundle& bundle = plan_.bundles[id];
-  const trace::Scope scope(session_.recorder, Phase::wait, session_.roles.servers[static_cast<std::size_t>(bundle.server)],
+  const trace::Scope scope(session_.recorder, Phase::wait,
+                           session_.roles.servers[static_cast<std::size_t>(bundle.server)],
                            static_cast<int>(bundle.shards.front()), bundle.bytes());
   // A finished send matters too: backward is about to write where it was sent from.
   while (!exchange.idle())

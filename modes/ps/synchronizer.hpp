@@ -21,12 +21,12 @@ class PsSynchronizer final : public Synchronizer {
 
  private:
   struct Exchange {
-    int first_send = 0;          ///< Request; a piece has a second one behind it.
+    int first_send = 0;  ///< Request; a piece has a second one behind it.
     int first_receive = 0;
-    std::size_t missing = 0;     ///< Tensors whose gradient is not ready.
-    int sends = 0;               ///< Not yet complete.
-    int receives = 0;            ///< Not yet complete.
-    std::int64_t version = 0;    ///< Of the values here.
+    std::size_t missing = 0;   ///< Tensors whose gradient is not ready.
+    int sends = 0;             ///< Not yet complete.
+    int receives = 0;          ///< Not yet complete.
+    std::int64_t version = 0;  ///< Of the values here.
     bool idle() const { return sends == 0 && receives == 0; }
   };
 

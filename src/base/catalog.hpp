@@ -42,7 +42,8 @@ template <typename Make>
 Expected<Make*> choose(std::string_view kind, std::span<const Choice<Make>> rows, std::string_view name) {
   for (const Choice<Make>& row : rows)
     if (row.name == name) return row.make;
-  return Error{"unknown " + std::string(kind) + " '" + std::string(name) + "'; choose one of: " + names(rows)};
+  return Error{"unknown " + std::string(kind) + " '" + std::string(name) +
+               "'; choose one of: " + names(rows)};
 }
 
 }  // namespace steelyard

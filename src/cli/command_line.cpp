@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
+#include <toml++/toml.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <toml++/toml.h>
 
 #include "src/cli/console.hpp"
 #include "src/cli/options.hpp"
@@ -57,11 +57,13 @@ void declare(CLI::App& app, Command command, Raw& raw) {
       option = app.add_option(flag, raw.values[spec.name], text);
     option->group(spec.group);
     if (spec.kind == OptionKind::flag) continue;
-    option->expected(1)->type_name("")->multi_option_policy(
-        std::string_view(spec.name) == "trial" ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+    option->expected(1)->type_name("")->multi_option_policy(std::string_view(spec.name) == "trial"
+                                                                ? CLI::MultiOptionPolicy::TakeAll
+                                                                : CLI::MultiOptionPolicy::TakeLast);
   }
   if (command == Command::inspect) return;
-  app.add_option("--config", raw.config, "read options from this TOML file, `name = value` per line")->group("Running");
+  app.add_option("--config", raw.config, "read options from this TOML file, `name = value` per line")
+      ->group("Running");
   app.add_flag("--print-config", raw.print_config, "print the effective options as such a file, and stop")
       ->group("Running");
 }
@@ -104,7 +106,8 @@ std::string toml_text(const toml::node& node) {
 Status apply_file(Options& options, const std::string& path) {
   std::ifstream file(path);
   if (!file || !std::filesystem::is_regular_file(path))
-    return Error{fmt::format("--config '{}': cannot be read: {}", path, file ? "not a regular file" : std::strerror(errno))};
+    return Error{fmt::format("--config '{}': cannot be read: {}", path,
+                             file ? "not a regular file" : std::strerror(errno))};
   toml::table table;
   try {
     table = toml::parse(file, path);
@@ -126,7 +129,9 @@ Status apply_file(Options& options, const std::string& path) {
 
 Status apply_environment(Options& options, char** environment) {
   for (const OptionSpec& spec : option_specs()) {
-    if ((spec.commands & static_cast<unsigned>(options.command)) == 0 || std::string_view(spec.name) == "trial") continue;
+    if ((spec.commands & static_cast<unsigned>(options.command)) == 0 ||
+        std::string_view(spec.name) == "trial")
+      continue;
     const std::string value = variable(environment, variable_name(spec.name));
     if (value.empty()) continue;
     if (auto set = options.set(spec, value, Source::environment); !set)
@@ -140,7 +145,9 @@ Status apply_arguments(Options& options, const CLI::App& app, const Raw& raw) {
     if ((spec.commands & static_cast<unsigned>(options.command)) == 0) continue;
     if (app.count(std::string("--") + spec.name) == 0) continue;
     if (spec.kind == OptionKind::flag) {
-      if (auto set = options.set(spec, raw.flags.at(spec.name) ? "true" : "false", Source::command_line); !set) return set;
+      if (auto set = options.set(spec, raw.flags.at(spec.name) ? "true" : "false", Source::command_line);
+          !set)
+        return set;
       continue;
     }
     for (const std::string& value : raw.values.at(spec.name)) {
@@ -182,7 +189,8 @@ Status check_command(int argc, const char* const* argv) {
 }  // namespace
 
 Expected<Parsed> parse_command_line(int argc, const char* const* argv, char** environment) {
-  CLI::App app{"Steelyard weighs parameter servers against allreduce on the ranks that it is given.", "steelyard"};
+  CLI::App app{"Steelyard weighs parameter servers against allreduce on the ranks that it is given.",
+               "steelyard"};
   app.set_help_flag("--help,-h", "print this and exit");
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);

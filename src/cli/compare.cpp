@@ -58,7 +58,8 @@ class Comparison {
   /// The trials of a round in random order, the same on every rank.
   std::vector<Who> one_round(std::vector<std::size_t> who, int round, bool confirmation) const {
     constexpr std::uint64_t kOrderStream = 1ULL << 50U;
-    shuffle(std::span(who), seed_, kOrderStream + static_cast<std::uint64_t>(round) * 2 + (confirmation ? 1 : 0));
+    shuffle(std::span(who), seed_,
+            kOrderStream + static_cast<std::uint64_t>(round) * 2 + (confirmation ? 1 : 0));
     std::vector<Who> trials;
     for (std::size_t i = 0; i < who.size(); ++i) {
       const Contestant& c = contest_.contestants[who[i]];
@@ -132,14 +133,16 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
 
 std::string Comparison::text(const trace::RunTables& tables) const {
   const TrialConfig& first = contest_.contestants.front().config;
-  std::string out = line_text("model", fmt::format("{}, global batch {}, {} steps a trial", tables.model, first.global_batch, first.steps));
+  std::string out = line_text("model", fmt::format("{}, global batch {}, {} steps a trial", tables.model,
+                                                   first.global_batch, first.steps));
   out += line_text("data", tables.data);
-  out += line_text("rounds", fmt::format("{} of {} contestants in random order, {} to confirm", rounds_, contest_.contestants.size(),
-                                         confirmation_.size()));
+  out += line_text("rounds", fmt::format("{} of {} contestants in random order, {} to confirm", rounds_,
+                                         contest_.contestants.size(), confirmation_.size()));
   for (const Contestant& c : contest_.contestants)
     if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
   out += "\n";
-  Table table({"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %", "max/mean"});
+  Table table(
+      {"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %", "max/mean"});
   for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
     const Contestant& c = contest_.contestants[i];
     const bool ps = c.config.mode == "ps";
@@ -147,15 +150,16 @@ std::string Comparison::text(const trace::RunTables& tables) const {
     const RoundMedians m = medians(all_, c.label);
     table.add({c.label, ps ? std::to_string(c.config.servers) : "-",
                std::to_string(setup_.launch.world.size() - c.config.servers), number_text(speed.median),
-               fmt::format("{} to {}", number_text(speed.low), number_text(speed.high)), number_text(m.step_ms),
-               fmt::format("{:.0f}", m.wait_share), ps ? fmt::format("{:.2f}", m.server_bytes) : "-"});
+               fmt::format("{} to {}", number_text(speed.low), number_text(speed.high)),
+               number_text(m.step_ms), fmt::format("{:.0f}", m.wait_share),
+               ps ? fmt::format("{:.2f}", m.server_bytes) : "-"});
   }
   out += table.text() + "\n";
   Table ratios({"images/s against", "at equal", "ratio", "interval", "confidence %", "differs"});
   for (const Ratio& r : contest_.ratios)
     ratios.add({r.a + " / " + r.b, r.basis, fmt::format("{:.3f}", r.estimate.median),
-                fmt::format("{:.3f} to {:.3f}", r.estimate.low, r.estimate.high), fmt::format("{:.2f}", 100.0 * r.confidence),
-                r.differs ? "yes" : "no"});
+                fmt::format("{:.3f} to {:.3f}", r.estimate.low, r.estimate.high),
+                fmt::format("{:.2f}", 100.0 * r.confidence), r.differs ? "yes" : "no"});
   return out + ratios.text() + "\n" + wrapped(verdict_text(), 98) + "\n";
 }
 
@@ -173,8 +177,13 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
   out["ratios"] = nlohmann::json::array();
   const auto finite = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
   for (const Ratio& r : contest_.ratios)
-    out["ratios"].push_back({{"a", r.a}, {"b", r.b}, {"median", r.estimate.median}, {"low", finite(r.estimate.low)},
-                             {"high", finite(r.estimate.high)}, {"basis", r.basis}, {"confidence", r.confidence},
+    out["ratios"].push_back({{"a", r.a},
+                             {"b", r.b},
+                             {"median", r.estimate.median},
+                             {"low", finite(r.estimate.low)},
+                             {"high", finite(r.estimate.high)},
+                             {"basis", r.basis},
+                             {"confidence", r.confidence},
                              {"differs", r.differs}});
   out["rounds"] = rounds_;
   out["confirmation"] = confirmation_;
@@ -196,9 +205,11 @@ int default_rounds(const Contest& contest) {
 
 int report(const Setup& setup, const Comparison& comparison, const TrialRunner& runner) {
   if (!setup.launch.speaks()) return kDone;
-  print(comparison.text(runner.tables()) + "\n" + line_text("run", runner.directory()), setup.settings.json == "-");
+  print(comparison.text(runner.tables()) + "\n" + line_text("run", runner.directory()),
+        setup.settings.json == "-");
   if (setup.settings.json.empty()) return kDone;
-  if (auto written = write_json(setup.settings.json, comparison.json(runner.directory(), runner.tables())); !written) {
+  if (auto written = write_json(setup.settings.json, comparison.json(runner.directory(), runner.tables()));
+      !written) {
     print_error(written.error());
     return kFailed;
   }
@@ -211,7 +222,8 @@ int compare(const Options& options, const Invocation& invocation) {
   const auto setup = Setup::begin(options);
   if (!setup) return kUsage;
   const Launch& launch = setup->launch;
-  auto contest = make_contest(options, setup->settings.model, setup->dataset.train.count, launch.world.size());
+  auto contest =
+      make_contest(options, setup->settings.model, setup->dataset.train.count, launch.world.size());
   if (any_error(launch, contest ? std::nullopt : std::optional(contest.error()))) return kUsage;
   if (setup->settings.dry_run) {
     std::vector<TrialConfig> configs;
@@ -222,7 +234,8 @@ int compare(const Options& options, const Invocation& invocation) {
   const int asked = static_cast<int>(options.integer("rounds"));
   const int rounds = asked > 0 ? asked : default_rounds(contest.value());
   const int servers = contest.value().contestants.back().config.servers;
-  Comparison comparison(*setup, std::move(contest).value(), rounds, static_cast<int>(options.integer("confirm-rounds")),
+  Comparison comparison(*setup, std::move(contest).value(), rounds,
+                        static_cast<int>(options.integer("confirm-rounds")),
                         static_cast<std::uint64_t>(options.integer("seed")));
   const auto runner = TrialRunner::begin(
       launch, setup->settings, options, setup->dataset, comparison.plan(),

@@ -109,7 +109,9 @@ std::string number_text(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-std::string line_text(const std::string& name, const std::string& text) { return fmt::format("{:<11}{}\n", name, text); }
+std::string line_text(const std::string& name, const std::string& text) {
+  return fmt::format("{:<11}{}\n", name, text);
+}
 
 Progress::Progress(When when)
     : on_(when == When::always || (when == When::automatic && terminal_watches())), begin_ns_(now_ns()) {}

@@ -15,7 +15,8 @@ std::string usual_label(const TrialConfig& config, int ranks) {
                              : fmt::format("allreduce {} of {}", workers, ranks);
 }
 
-Expected<Contestant> contestant(const TrialRequest& request, const ModelSpec& model, std::size_t samples, int ranks) {
+Expected<Contestant> contestant(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
+                                int ranks) {
   auto config = finish_config(request, model, samples, ranks);
   if (!config) return config.error();
   return Contestant{usual_label(config.value(), ranks), config.value(), warmup_of(request, config.value())};
@@ -25,7 +26,8 @@ Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const char* ba
   return {contest.contestants[a].label, contest.contestants[b].label, basis, a, b, {}, {}, 0.95, false};
 }
 
-Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, std::size_t samples, int ranks) {
+Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, std::size_t samples,
+                                int ranks) {
   auto request = trial_request(options);
   if (!request) return request.error();
   const std::vector<int> servers = options.integers("servers");
@@ -63,7 +65,8 @@ Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
     if (name == "mode")
       mode = value;
     else if (name == "trial" || name == "rounds" || name == "results" || name == "name")
-      return Error{fmt::format("--trial '{}': '{}' is the same for all trials; set it once, as an option", text, name)};
+      return Error{fmt::format("--trial '{}': '{}' is the same for all trials; set it once, as an option",
+                               text, name)};
     else if (auto set = options.set(name, value, Source::command_line); !set)
       return Error{fmt::format("--trial '{}': {}", text, set.error().message)};
     else if (name == "servers")
@@ -72,7 +75,8 @@ Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
   if (mode == "ps" && servers.empty()) servers = options.text("servers");
   auto request = trial_request(options);
   if (!request) return Error{fmt::format("--trial '{}': {}", text, request.error().message)};
-  if (auto known = find_mode(mode); !known) return Error{fmt::format("--trial '{}': {}", text, known.error().message)};
+  if (auto known = find_mode(mode); !known)
+    return Error{fmt::format("--trial '{}': {}", text, known.error().message)};
   request.value().config.mode = mode;
   if (servers.find(',') != std::string::npos)
     return Error{fmt::format("--trial '{}': one number of servers per trial", text)};
@@ -80,7 +84,8 @@ Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
   return request;
 }
 
-Expected<Contest> own_contest(const Options& options, const ModelSpec& model, std::size_t samples, int ranks) {
+Expected<Contest> own_contest(const Options& options, const ModelSpec& model, std::size_t samples,
+                              int ranks) {
   Contest contest;
   for (std::size_t i = 0; i < options.trials().size(); ++i) {
     const std::string& text = options.trials()[i];
@@ -99,10 +104,12 @@ Expected<Contest> own_contest(const Options& options, const ModelSpec& model, st
 
 }  // namespace
 
-Expected<Contest> make_contest(const Options& options, const ModelSpec& model, std::size_t samples, int ranks) {
+Expected<Contest> make_contest(const Options& options, const ModelSpec& model, std::size_t samples,
+                               int ranks) {
   if (options.trials().empty()) return usual_contest(options, model, samples, ranks);
   if (options.trials().size() < 2 || options.trials().size() > 26)
-    return Error{fmt::format("--trial was given {} time(s); a comparison has 2 to 26 contestants", options.trials().size())};
+    return Error{fmt::format("--trial was given {} time(s); a comparison has 2 to 26 contestants",
+                             options.trials().size())};
   if (options.given("servers"))
     return Error{"--servers and --trial: with --trial each contestant says its own servers"};
   return own_contest(options, model, samples, ranks);

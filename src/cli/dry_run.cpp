@@ -9,7 +9,9 @@
 namespace steelyard::cli {
 namespace {
 
-std::string list(const std::vector<Rank>& ranks) { return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ",")); }
+std::string list(const std::vector<Rank>& ranks) {
+  return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ","));
+}
 
 StepTraffic traffic_of(const ModelSpec& model, const TrialConfig& config, const Roles& roles) {
   return find_mode(config.mode).value()->traffic(config, model, static_cast<int>(roles.workers.size()));
@@ -26,17 +28,22 @@ trace::Imbalance byte_imbalance(const StepTraffic& traffic) {
 std::string dry_run_text(const Launch& launch, const ModelSpec& model, const TrialConfig& config) {
   const Roles roles = roles_of(config, launch.topology);
   const StepTraffic traffic = traffic_of(model, config, roles);
-  std::string text = line_text("mode", config.mode == "ps" ? fmt::format("ps {}, placement {}", config.consistency, config.placement)
-                                                            : "allreduce by " + config.collective);
-  text += line_text("ranks", fmt::format("{} on {} node(s); servers {}; workers {}; idle {}", launch.world.size(),
-                                         launch.topology.nodes, list(roles.servers), list(roles.workers), list(roles.idle)));
-  text += line_text("model", fmt::format("{}, {} parameters in {} tensors", model.name,
-                                         with_commas(static_cast<std::int64_t>(total_elements(model.inventory))),
-                                         model.inventory.size()));
-  text += line_text("steps", fmt::format("{} of global batch {}", with_commas(config.steps), config.global_batch));
+  std::string text = line_text(
+      "mode", config.mode == "ps" ? fmt::format("ps {}, placement {}", config.consistency, config.placement)
+                                  : "allreduce by " + config.collective);
+  text += line_text("ranks", fmt::format("{} on {} node(s); servers {}; workers {}; idle {}",
+                                         launch.world.size(), launch.topology.nodes, list(roles.servers),
+                                         list(roles.workers), list(roles.idle)));
+  text +=
+      line_text("model", fmt::format("{}, {} parameters in {} tensors", model.name,
+                                     with_commas(static_cast<std::int64_t>(total_elements(model.inventory))),
+                                     model.inventory.size()));
+  text += line_text("steps",
+                    fmt::format("{} of global batch {}", with_commas(config.steps), config.global_batch));
   if (config.mode != "ps")
-    return text + line_text("per step", fmt::format("{} bucket(s); each worker sends and receives {}", traffic.buckets,
-                                                    bytes_text(static_cast<double>(traffic.worker_bytes_out))));
+    return text + line_text("per step",
+                            fmt::format("{} bucket(s); each worker sends and receives {}", traffic.buckets,
+                                        bytes_text(static_cast<double>(traffic.worker_bytes_out))));
   text += line_text("per step", fmt::format("each worker pushes {} in {} messages and gets as much back\n",
                                             bytes_text(static_cast<double>(traffic.worker_bytes_out)),
                                             traffic.worker_messages_out));
@@ -44,12 +51,15 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
   for (std::size_t i = 0; i < traffic.servers.size(); ++i) {
     const auto& server = traffic.servers[i];
     table.add({std::to_string(i), std::to_string(roles.servers[i]), std::to_string(server.tensors),
-               with_commas(static_cast<std::int64_t>(server.elements)), bytes_text(static_cast<double>(server.bytes)),
-               fmt::format("{:.2f}", 100.0 * static_cast<double>(server.bytes) / static_cast<double>(traffic.worker_bytes_out)),
+               with_commas(static_cast<std::int64_t>(server.elements)),
+               bytes_text(static_cast<double>(server.bytes)),
+               fmt::format("{:.2f}", 100.0 * static_cast<double>(server.bytes) /
+                                         static_cast<double>(traffic.worker_bytes_out)),
                std::to_string(server.messages)});
   }
   const trace::Imbalance i = byte_imbalance(traffic);
-  return text + table.text() + fmt::format("bytes    max/mean {:.2f}   CoV {:.2f}   Gini {:.2f}\n", i.max_over_mean, i.cov, i.gini);
+  return text + table.text() +
+         fmt::format("bytes    max/mean {:.2f}   CoV {:.2f}   Gini {:.2f}\n", i.max_over_mean, i.cov, i.gini);
 }
 
 nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const TrialConfig& config) {

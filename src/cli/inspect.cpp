@@ -14,9 +14,12 @@ std::string state_text(const trace::RunData& run) {
   if (run.complete) return "complete";
   std::string text = "not complete: the job was killed or is still running";
   if (!run.unclosed.empty())
-    text += fmt::format("; {} trace file(s) without an orderly end (h5clear -s FILE makes them open for other readers)",
-                        run.unclosed.size());
-  if (!run.missing.empty()) text += fmt::format("; {} trace file(s) missing, the first is {}", run.missing.size(), run.missing.front());
+    text += fmt::format(
+        "; {} trace file(s) without an orderly end (h5clear -s FILE makes them open for other readers)",
+        run.unclosed.size());
+  if (!run.missing.empty())
+    text +=
+        fmt::format("; {} trace file(s) missing, the first is {}", run.missing.size(), run.missing.front());
   return text;
 }
 
@@ -24,8 +27,9 @@ std::string state_text(const trace::RunData& run) {
 bool has_steps(const trace::TrialSummary& summary) { return summary.steps > 0; }
 
 std::string trial_line(const trace::TrialData& trial, const trace::TrialSummary& s) {
-  return fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", trial.row.id, view(trial.row.label), trial.row.repeat,
-                     view(trial.row.status), number_text(s.images_per_s), number_text(s.step_ms.median), number_text(s.loss),
+  return fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", trial.row.id,
+                     view(trial.row.label), trial.row.repeat, view(trial.row.status),
+                     number_text(s.images_per_s), number_text(s.step_ms.median), number_text(s.loss),
                      s.server_load.empty() ? "-" : fmt::format("{:.2f}", s.server_bytes.max_over_mean));
 }
 
@@ -34,12 +38,13 @@ std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSu
   text += line_text("state", state_text(run));
   if (run.trials.size() == 1) {
     if (!run.complete && has_steps(summaries.front()))
-      text += line_text("recovered", fmt::format("{} steps that every worker had written", summaries.front().steps));
+      text += line_text("recovered",
+                        fmt::format("{} steps that every worker had written", summaries.front().steps));
     return text + trial_text(run.tables, run.trials.front(), summaries.front());
   }
   text += line_text("model", run.tables.model) + line_text("data", run.tables.data) + "\n";
-  text += fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", "id", "contestant", "round", "status", "images/s",
-                      "step ms", "loss", "max/mean");
+  text += fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", "id", "contestant", "round",
+                      "status", "images/s", "step ms", "loss", "max/mean");
   for (std::size_t i = 0; i < run.trials.size(); ++i)
     if (has_steps(summaries[i])) text += trial_line(run.trials[i], summaries[i]);
   return text;
@@ -54,18 +59,22 @@ bool without_trace(const trace::RunData& run) {
 }
 
 std::string kept_text(const trace::RunData& run) {
-  std::string text = line_text("run", fmt::format("{} ({}, without trace)", run.directory, run.tables.command));
+  std::string text =
+      line_text("run", fmt::format("{} ({}, without trace)", run.directory, run.tables.command));
   text += line_text("state", state_text(run)) + line_text("model", run.tables.model) + "\n";
   Table table({"trial", "images/s", "loss", "accuracy", "parameter hash"});
   for (const trace::FinalRow& row : run.tables.final)
-    table.add({std::to_string(row.trial), number_text(row.images_per_s), number_text(row.loss), number_text(row.accuracy),
-               fmt::format("{:016x}", row.parameter_hash)});
+    table.add({std::to_string(row.trial), number_text(row.images_per_s), number_text(row.loss),
+               number_text(row.accuracy), fmt::format("{:016x}", row.parameter_hash)});
   return text + table.text();
 }
 
 nlohmann::json run_json(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
-  nlohmann::json out = {{"run", run.directory},       {"command", run.tables.command}, {"complete", run.complete},
-                        {"unclosed", run.unclosed}, {"missing", run.missing}};
+  nlohmann::json out = {{"run", run.directory},
+                        {"command", run.tables.command},
+                        {"complete", run.complete},
+                        {"unclosed", run.unclosed},
+                        {"missing", run.missing}};
   out["trials"] = nlohmann::json::array();
   for (std::size_t i = 0; i < run.trials.size(); ++i)
     out["trials"].push_back(trial_json(run.directory, run.tables, run.trials[i], summaries[i]));

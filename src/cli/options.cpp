@@ -22,7 +22,9 @@ bool parse(std::string_view text, Number& number) {
   return code == std::errc() && rest == text.data() + text.size() && !text.empty();
 }
 
-std::string bounds(const OptionSpec& spec) { return fmt::format("from {:.16g} to {:.16g}", spec.low, spec.high); }
+std::string bounds(const OptionSpec& spec) {
+  return fmt::format("from {:.16g} to {:.16g}", spec.low, spec.high);
+}
 
 bool within(const OptionSpec& spec, double value) { return spec.low <= value && value <= spec.high; }
 
@@ -63,9 +65,11 @@ Status check(const OptionSpec& spec, const std::string& value) {
       break;
     case OptionKind::integers:
       for (const std::string_view part : split(value, ','))
-        if (!is_integer(spec, part)) return wrong(spec, value, "whole numbers " + bounds(spec) + " with a ',' between");
+        if (!is_integer(spec, part))
+          return wrong(spec, value, "whole numbers " + bounds(spec) + " with a ',' between");
       break;
-    case OptionKind::text: break;
+    case OptionKind::text:
+      break;
   }
   return success();
 }
@@ -81,10 +85,14 @@ std::string quoted(const OptionSpec& spec, const std::string& value) {
 
 std::string_view source_name(Source source) {
   switch (source) {
-    case Source::standard: return "default";
-    case Source::file: return "file";
-    case Source::environment: return "environment";
-    case Source::command_line: return "command line";
+    case Source::standard:
+      return "default";
+    case Source::file:
+      return "file";
+    case Source::environment:
+      return "environment";
+    case Source::command_line:
+      return "command line";
   }
   return "";
 }
@@ -130,8 +138,9 @@ std::vector<int> Options::integers(std::string_view name) const {
 }
 
 std::string Options::toml() const {
-  std::string text = fmt::format("# steelyard {}: the effective options; `--config` of this file repeats the run\n",
-                                 command == Command::train ? "train" : "compare");
+  std::string text =
+      fmt::format("# steelyard {}: the effective options; `--config` of this file repeats the run\n",
+                  command == Command::train ? "train" : "compare");
   const char* group = "";
   for (const OptionSpec& spec : option_specs()) {
     const auto found = values_.find(spec.name);
@@ -147,7 +156,8 @@ std::string Options::toml() const {
     }
     // A repeat must not want to be the run that it repeats.
     const char* out_of_force = std::string_view(spec.name) == "name" ? "# " : "";
-    const std::string line = fmt::format("{}{} = {}", out_of_force, spec.name, quoted(spec, found->second.value));
+    const std::string line =
+        fmt::format("{}{} = {}", out_of_force, spec.name, quoted(spec, found->second.value));
     text += fmt::format("{:<36} # {}\n", line, source_name(found->second.source));
   }
   return text;

@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// The options of every command: declared in one table, read from the command line over `STEELYARD_*` variables
-/// over `--config FILE` over the default, and checked before MPI starts.
+/// The options of every command: declared in one table, read from the command line over `STEELYARD_*`
+/// variables over `--config FILE` over the default, and checked before MPI starts.
 
 #include <cstdint>
 #include <map>
@@ -21,8 +21,8 @@ enum class OptionKind : std::uint8_t { text, integer, real, flag, integers };
 
 /// One option. `low` and `high` bound numbers, inclusive.
 struct OptionSpec {
-  const char* name;      ///< Without the dashes.
-  unsigned commands;     ///< Bits of Command.
+  const char* name;   ///< Without the dashes.
+  unsigned commands;  ///< Bits of Command.
   OptionKind kind;
   const char* standard;  ///< Default, as it would be typed; "" for none.
   double low;

@@ -21,7 +21,8 @@ using trace::view;
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json estimate_json(const trace::Estimate& estimate) {
-  return {{"median", number(estimate.median)}, {"low", number(estimate.low)}, {"high", number(estimate.high)}};
+  return {
+      {"median", number(estimate.median)}, {"low", number(estimate.low)}, {"high", number(estimate.high)}};
 }
 
 std::string interval(const trace::Estimate& e) {
@@ -40,17 +41,20 @@ std::size_t parameters_of(const trace::RunTables& tables) {
 
 std::string server_table(const trace::TrialSummary& s) {
   double total = 0.0;
-  for (const trace::ServerLoad& load : s.server_load) total += static_cast<double>(load.bytes_in + load.bytes_out);
+  for (const trace::ServerLoad& load : s.server_load)
+    total += static_cast<double>(load.bytes_in + load.bytes_out);
   Table table({"server", "rank", "bytes in", "bytes out", "share %", "messages", "busy s", "apply s"});
   for (const trace::ServerLoad& load : s.server_load)
-    table.add({std::to_string(load.server), std::to_string(load.rank), bytes_text(static_cast<double>(load.bytes_in)),
-               bytes_text(static_cast<double>(load.bytes_out)),
-               fmt::format("{:.2f}", total > 0 ? 100.0 * static_cast<double>(load.bytes_in + load.bytes_out) / total : 0.0),
-               with_commas(static_cast<std::int64_t>(load.messages)), fmt::format("{:.3f}", load.busy_s),
-               fmt::format("{:.3f}", load.apply_s)});
+    table.add(
+        {std::to_string(load.server), std::to_string(load.rank),
+         bytes_text(static_cast<double>(load.bytes_in)), bytes_text(static_cast<double>(load.bytes_out)),
+         fmt::format("{:.2f}",
+                     total > 0 ? 100.0 * static_cast<double>(load.bytes_in + load.bytes_out) / total : 0.0),
+         with_commas(static_cast<std::int64_t>(load.messages)), fmt::format("{:.3f}", load.busy_s),
+         fmt::format("{:.3f}", load.apply_s)});
   const auto line = [](const char* what, const trace::Imbalance& i) {
-    return fmt::format("{:<8} max/mean {:.2f}   CoV {:.2f}   Gini {:.2f}   percent imbalance {:.1f} %\n", what,
-                       i.max_over_mean, i.cov, i.gini, i.percent_imbalance);
+    return fmt::format("{:<8} max/mean {:.2f}   CoV {:.2f}   Gini {:.2f}   percent imbalance {:.1f} %\n",
+                       what, i.max_over_mean, i.cov, i.gini, i.percent_imbalance);
   };
   return table.text() + line("bytes", s.server_bytes) + line("messages", s.server_messages) +
          line("busy", s.server_busy);
@@ -69,80 +73,100 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
                 const trace::TrialSummary& s) {
   const trace::TrialRow& row = trial.row;
   const trace::PhaseTimes& p = s.phases_ms;
-  json out = {{"run", run},
-              {"label", std::string(view(row.label))},
-              {"mode", std::string(view(row.mode))},
-              {"collective", std::string(view(row.collective))},
-              {"placement", std::string(view(row.placement))},
-              {"consistency", std::string(view(row.consistency))},
-              {"ranks", tables.ranks},
-              {"servers", row.servers},
-              {"workers", row.workers},
-              {"model", tables.model},
-              {"data", tables.data},
-              {"batch", row.batch},
-              {"steps", s.steps},
-              {"measured_steps", s.measured_steps},
-              {"images_per_s", number(s.images_per_s)},
-              {"step_ms", estimate_json(s.step_ms)},
-              {"phases_ms",
-               {{"data", p.data}, {"forward", p.forward}, {"backward", p.backward}, {"push", p.push}, {"wait", p.wait},
-                {"update", p.update}}},
-              {"goodput_gb_per_s", number(s.goodput_gb_per_s)},
-              {"loss", number(s.loss)},
-              {"accuracy", number(s.accuracy)},
-              {"parameter_hash", fmt::format("{:016x}", trial.final.parameter_hash)},
-              {"messages", s.messages},
-              {"pushes", s.pushes},
-              {"applied", s.applied},
-              {"dropped", s.dropped},
-              {"staleness", {{"median", s.staleness.median}, {"p95", s.staleness.p95}, {"max", s.staleness.max}}},
-              {"server_max_over_mean",
-               {{"bytes", s.server_bytes.max_over_mean}, {"messages", s.server_messages.max_over_mean},
-                {"busy", s.server_busy.max_over_mean}}},
-              {"worker_max_over_mean", {{"compute", s.worker_busy.max_over_mean}}},
-              {"pop",
-               {{"load_balance", s.pop.load_balance}, {"communication_efficiency", s.pop.communication_efficiency},
-                {"parallel_efficiency", s.pop.parallel_efficiency}}},
-              {"trace_overhead", number(s.trace_overhead)},
-              {"status", s.diverged ? "diverged" : std::string(view(row.status))}};
+  json out = {
+      {"run", run},
+      {"label", std::string(view(row.label))},
+      {"mode", std::string(view(row.mode))},
+      {"collective", std::string(view(row.collective))},
+      {"placement", std::string(view(row.placement))},
+      {"consistency", std::string(view(row.consistency))},
+      {"ranks", tables.ranks},
+      {"servers", row.servers},
+      {"workers", row.workers},
+      {"model", tables.model},
+      {"data", tables.data},
+      {"batch", row.batch},
+      {"steps", s.steps},
+      {"measured_steps", s.measured_steps},
+      {"images_per_s", number(s.images_per_s)},
+      {"step_ms", estimate_json(s.step_ms)},
+      {"phases_ms",
+       {{"data", p.data},
+        {"forward", p.forward},
+        {"backward", p.backward},
+        {"push", p.push},
+        {"wait", p.wait},
+        {"update", p.update}}},
+      {"goodput_gb_per_s", number(s.goodput_gb_per_s)},
+      {"loss", number(s.loss)},
+      {"accuracy", number(s.accuracy)},
+      {"parameter_hash", fmt::format("{:016x}", trial.final.parameter_hash)},
+      {"messages", s.messages},
+      {"pushes", s.pushes},
+      {"applied", s.applied},
+      {"dropped", s.dropped},
+      {"staleness", {{"median", s.staleness.median}, {"p95", s.staleness.p95}, {"max", s.staleness.max}}},
+      {"server_max_over_mean",
+       {{"bytes", s.server_bytes.max_over_mean},
+        {"messages", s.server_messages.max_over_mean},
+        {"busy", s.server_busy.max_over_mean}}},
+      {"worker_max_over_mean", {{"compute", s.worker_busy.max_over_mean}}},
+      {"pop",
+       {{"load_balance", s.pop.load_balance},
+        {"communication_efficiency", s.pop.communication_efficiency},
+        {"parallel_efficiency", s.pop.parallel_efficiency}}},
+      {"trace_overhead", number(s.trace_overhead)},
+      {"status", s.diverged ? "diverged" : std::string(view(row.status))}};
   out["server_load"] = json::array();
   for (const trace::ServerLoad& load : s.server_load)
-    out["server_load"].push_back({{"server", load.server}, {"rank", load.rank}, {"bytes_in", load.bytes_in},
-                                  {"bytes_out", load.bytes_out}, {"messages", load.messages}, {"busy_s", load.busy_s}});
+    out["server_load"].push_back({{"server", load.server},
+                                  {"rank", load.rank},
+                                  {"bytes_in", load.bytes_in},
+                                  {"bytes_out", load.bytes_out},
+                                  {"messages", load.messages},
+                                  {"busy_s", load.busy_s}});
   out["evaluations"] = json::array();
   for (const trace::EvaluationRow& one : trial.evaluations)
-    out["evaluations"].push_back({{"step", one.step}, {"time_s", static_cast<double>(one.time_ns) / 1e9},
-                                  {"loss", number(one.loss)}, {"accuracy", number(one.accuracy)}});
+    out["evaluations"].push_back({{"step", one.step},
+                                  {"time_s", static_cast<double>(one.time_ns) / 1e9},
+                                  {"loss", number(one.loss)},
+                                  {"accuracy", number(one.accuracy)}});
   return out;
 }
 
-std::string trial_text(const trace::RunTables& tables, const trace::TrialData& trial, const trace::TrialSummary& s) {
+std::string trial_text(const trace::RunTables& tables, const trace::TrialData& trial,
+                       const trace::TrialSummary& s) {
   const trace::PhaseTimes& p = s.phases_ms;
   std::string text;
   text += line_text("mode", trial_title(trial.row));
-  text += line_text("model", fmt::format("{}, {} in {}, global batch {}", tables.model,
-                                         plural(static_cast<std::int64_t>(parameters_of(tables)), "parameter"),
-                                         plural(static_cast<std::int64_t>(tables.inventory.size()), "tensor"),
-                                         with_commas(trial.row.batch)));
+  text +=
+      line_text("model", fmt::format("{}, {} in {}, global batch {}", tables.model,
+                                     plural(static_cast<std::int64_t>(parameters_of(tables)), "parameter"),
+                                     plural(static_cast<std::int64_t>(tables.inventory.size()), "tensor"),
+                                     with_commas(trial.row.batch)));
   text += line_text("data", tables.data);
-  text += line_text("result", fmt::format("{}, loss {}, test accuracy {}, parameter hash {:016x}",
-                                          plural(s.steps, "step"), number_text(s.loss), number_text(s.accuracy),
-                                          trial.final.parameter_hash));
-  if (s.diverged) text += line_text("DIVERGED", fmt::format("the loss of step {} is not a finite number", s.diverged_step));
-  text += line_text("speed", fmt::format("{} images/s, step {} ms over {} after the warm-up", number_text(s.images_per_s),
-                                         interval(s.step_ms), plural(s.measured_steps, "step")));
-  text += line_text("step (ms)", fmt::format("data {:.3f}  forward {:.3f}  backward {:.3f}  push {:.3f}  wait {:.3f}  update {:.3f}",
-                                             p.data, p.forward, p.backward, p.push, p.wait, p.update));
+  text += line_text(
+      "result", fmt::format("{}, loss {}, test accuracy {}, parameter hash {:016x}", plural(s.steps, "step"),
+                            number_text(s.loss), number_text(s.accuracy), trial.final.parameter_hash));
+  if (s.diverged)
+    text += line_text("DIVERGED", fmt::format("the loss of step {} is not a finite number", s.diverged_step));
+  text += line_text(
+      "speed", fmt::format("{} images/s, step {} ms over {} after the warm-up", number_text(s.images_per_s),
+                           interval(s.step_ms), plural(s.measured_steps, "step")));
+  text += line_text(
+      "step (ms)",
+      fmt::format("data {:.3f}  forward {:.3f}  backward {:.3f}  push {:.3f}  wait {:.3f}  update {:.3f}",
+                  p.data, p.forward, p.backward, p.push, p.wait, p.update));
   text += line_text("moved", fmt::format("{:.3f} GB/s payload at the workers, {}", s.goodput_gb_per_s,
                                          plural(static_cast<std::int64_t>(s.messages), "message")));
   text += line_text("efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} x communication {:.2f}",
-                                              s.pop.parallel_efficiency, s.pop.load_balance, s.pop.communication_efficiency));
+                                              s.pop.parallel_efficiency, s.pop.load_balance,
+                                              s.pop.communication_efficiency));
   if (s.pushes > 0)
     text += line_text("pushes", fmt::format("{} applied of {}, staleness median {} / 95 % {} / max {}",
                                             with_commas(static_cast<std::int64_t>(s.applied)),
-                                            with_commas(static_cast<std::int64_t>(s.pushes)), s.staleness.median,
-                                            s.staleness.p95, s.staleness.max));
+                                            with_commas(static_cast<std::int64_t>(s.pushes)),
+                                            s.staleness.median, s.staleness.p95, s.staleness.max));
   text += line_text("recording", fmt::format("{:.2f} % of the time", 100.0 * s.trace_overhead));
   if (!s.server_load.empty()) text += "\n" + server_table(s);
   return text;

@@ -12,8 +12,8 @@
 namespace steelyard::cli {
 
 /// The keys of `train` in docs/json.md. NaN becomes null.
-nlohmann::json trial_json(const std::string& run, const trace::RunTables& tables, const trace::TrialData& trial,
-                          const trace::TrialSummary& summary);
+nlohmann::json trial_json(const std::string& run, const trace::RunTables& tables,
+                          const trace::TrialData& trial, const trace::TrialSummary& summary);
 std::string trial_text(const trace::RunTables& tables, const trace::TrialData& trial,
                        const trace::TrialSummary& summary);
 

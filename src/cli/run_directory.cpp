@@ -18,15 +18,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::tm now_utc() { return fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())); }
+std::tm now_utc() {
+  return fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+}
 
 nlohmann::json recorded_variables(char** environment) {
   nlohmann::json variables = nlohmann::json::object();
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry(*environment);
-    for (const std::string_view prefix : {"SLURM_", "OMPI_", "NCCL_", "STEELYARD_", "HDF5_USE_FILE_LOCKING", "OMP_"})
+    for (const std::string_view prefix :
+         {"SLURM_", "OMPI_", "NCCL_", "STEELYARD_", "HDF5_USE_FILE_LOCKING", "OMP_"})
       if (entry.starts_with(prefix) && entry.find('=') != std::string_view::npos)
-        variables[std::string(entry.substr(0, entry.find('=')))] = std::string(entry.substr(entry.find('=') + 1));
+        variables[std::string(entry.substr(0, entry.find('=')))] =
+            std::string(entry.substr(entry.find('=') + 1));
   }
   return variables;
 }
@@ -38,8 +42,8 @@ std::string time_stamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", now_utc()
 std::string make_run_id(const std::string& mode, const std::string& model, int servers, int workers) {
   std::string plain;
   for (const char c : model) plain += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ? c : '_';
-  return fmt::format("{:%Y%m%d-%H%M%S}-{}-{}-{}s{}w-{:04x}", now_utc(), mode, plain.substr(0, 40), servers, workers,
-                     std::random_device{}() & 0xFFFFU);
+  return fmt::format("{:%Y%m%d-%H%M%S}-{}-{}-{}s{}w-{:04x}", now_utc(), mode, plain.substr(0, 40), servers,
+                     workers, std::random_device{}() & 0xFFFFU);
 }
 
 Expected<RunDirectory> RunDirectory::create(const std::string& results, const std::string& name,
@@ -51,7 +55,8 @@ Expected<RunDirectory> RunDirectory::create(const std::string& results, const st
   fs::create_directories(results, error);
   if (error) return Error{fmt::format("--results '{}': cannot be created: {}", results, error.message())};
   if (!fs::create_directory(directory.path_, error)) {
-    if (!error) return Error{fmt::format("run directory '{}' exists already; give another --name", directory.path_)};
+    if (!error)
+      return Error{fmt::format("run directory '{}' exists already; give another --name", directory.path_)};
     return Error{fmt::format("run directory '{}' cannot be created: {}", directory.path_, error.message())};
   }
   std::ofstream file(directory.path_ + "/run.toml");

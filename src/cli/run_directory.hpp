@@ -15,7 +15,8 @@ namespace steelyard::cli {
 class RunDirectory {
  public:
   /// On rank 0 only. Creates the directory and run.toml. @param id where no name was asked for.
-  static Expected<RunDirectory> create(const std::string& results, const std::string& name, const Options& options);
+  static Expected<RunDirectory> create(const std::string& results, const std::string& name,
+                                       const Options& options);
 
   const std::string& path() const { return path_; }
   const std::string& id() const { return id_; }

@@ -8,7 +8,8 @@
 namespace steelyard::cli {
 namespace {
 
-Status one_of(const Options& options, std::string_view name, std::initializer_list<std::string_view> allowed) {
+Status one_of(const Options& options, std::string_view name,
+              std::initializer_list<std::string_view> allowed) {
   std::string list;
   for (const std::string_view word : allowed) {
     if (options.text(name) == word) return success();
@@ -45,7 +46,9 @@ bool counts(const Options& options, std::string_view name, std::string_view othe
   return options.integer(name) > 0;
 }
 
-std::string mode_of(const Options& options) { return options.command == Command::train ? options.text("mode") : "ps"; }
+std::string mode_of(const Options& options) {
+  return options.command == Command::train ? options.text("mode") : "ps";
+}
 
 Status check_combinations(const Options& options) {
   const bool train = options.command == Command::train;
@@ -56,18 +59,29 @@ Status check_combinations(const Options& options) {
     return [&options, name, holds, condition] { return only_with(options, name, holds, condition); };
   };
   return first_error(
-      [&] { return one_of(options, "trace", {"full", "off"}); },
-      [&] { return one_of(options, "progress", {"auto", "always", "never"}); },
-      [&] { return one_of(options, "lr-scale", {"none", "workers"}); },
-      [&] { return one_of(options, "evaluate", {"epoch", "end", "never"}); },
+      [&] {
+        return one_of(options, "trace", {"full", "off"});
+      },
+      [&] {
+        return one_of(options, "progress", {"auto", "always", "never"});
+      },
+      [&] {
+        return one_of(options, "lr-scale", {"none", "workers"});
+      },
+      [&] {
+        return one_of(options, "evaluate", {"epoch", "end", "never"});
+      },
       [&] { return not_both(options, "steps", "epochs"); },
       [&] { return not_both(options, "batch", "batch-per-worker"); },
-      only("momentum", optimizer == "momentum" || optimizer == "nesterov", "--optimizer momentum or nesterov"),
-      only("servers", ps, "--mode ps"), only("server-ranks", ps, "--mode ps"), only("placement", ps, "--mode ps"),
-      only("consistency", ps, "--mode ps"), only("bundle-bytes", ps, "--mode ps"),
+      only("momentum", optimizer == "momentum" || optimizer == "nesterov",
+           "--optimizer momentum or nesterov"),
+      only("servers", ps, "--mode ps"), only("server-ranks", ps, "--mode ps"),
+      only("placement", ps, "--mode ps"), only("consistency", ps, "--mode ps"),
+      only("bundle-bytes", ps, "--mode ps"),
       only("placement-offset", ps && options.text("placement") == "round_robin", "--placement round_robin"),
       only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
-      only("collective", !train || !ps, "--mode allreduce"), only("bucket-mib", !train || !ps, "--mode allreduce"),
+      only("collective", !train || !ps, "--mode allreduce"),
+      only("bucket-mib", !train || !ps, "--mode allreduce"),
       only("first-bucket-mib", !train || !ps, "--mode allreduce"),
       only("data-dir", options.text("data") == "fashion-mnist", "--data fashion-mnist"));
 }
@@ -80,15 +94,17 @@ Expected<RunSettings> run_settings(const Options& options) {
   if (!model) return model.error();
   settings.model = std::move(model).value();
   if (!is_dataset_name(options.text("data")))
-    return Error{fmt::format("unknown data set '{}'; choose one of: {}", options.text("data"), dataset_names())};
+    return Error{
+        fmt::format("unknown data set '{}'; choose one of: {}", options.text("data"), dataset_names())};
   if (auto wait = mpi::choose_wait(options.text("wait"), {}); !wait) return wait.error();
-  settings.data = {options.text("data"), options.text("data-dir"), settings.model.inputs, settings.model.classes,
-                   static_cast<std::uint64_t>(options.integer("seed"))};
+  settings.data = {options.text("data"), options.text("data-dir"), settings.model.inputs,
+                   settings.model.classes, static_cast<std::uint64_t>(options.integer("seed"))};
   settings.wait = options.text("wait");
   settings.results = options.text("results");
   settings.name = options.text("name");
   if (settings.name.find('/') != std::string::npos || settings.name == "." || settings.name == "..")
-    return Error{fmt::format("--name '{}': must be a plain directory name; its place is --results", settings.name)};
+    return Error{
+        fmt::format("--name '{}': must be a plain directory name; its place is --results", settings.name)};
   settings.trace = options.text("trace") == "full";
   settings.flush_seconds = options.real("flush-seconds");
   settings.json = options.text("json");
@@ -116,7 +132,8 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);
   config.bucket_bytes = static_cast<std::size_t>(options.real("bucket-mib") * 1048576.0);
   config.optimizer = options.text("optimizer");
-  config.optimizer_options = {static_cast<float>(options.real("lr")), static_cast<float>(options.real("momentum"))};
+  config.optimizer_options = {static_cast<float>(options.real("lr")),
+                              static_cast<float>(options.real("momentum"))};
   config.global_batch = static_cast<std::size_t>(options.integer("batch"));
   if (counts(options, "batch-per-worker", "batch"))
     request.batch_per_worker = static_cast<std::size_t>(options.integer("batch-per-worker"));
@@ -133,13 +150,16 @@ Expected<TrialRequest> trial_request(const Options& options) {
   return request;
 }
 
-Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples, int ranks) {
+Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
+                                    int ranks) {
   TrialConfig config = request.config;
   const int workers = std::max(ranks - config.servers, 1);
-  if (request.batch_per_worker > 0) config.global_batch = request.batch_per_worker * static_cast<std::size_t>(workers);
+  if (request.batch_per_worker > 0)
+    config.global_batch = request.batch_per_worker * static_cast<std::size_t>(workers);
   if (config.global_batch > samples)
-    return Error{fmt::format("the global batch of {} is larger than the {} training samples; give a --batch up to {}",
-                             config.global_batch, samples, samples)};
+    return Error{
+        fmt::format("the global batch of {} is larger than the {} training samples; give a --batch up to {}",
+                    config.global_batch, samples, samples)};
   const auto per_epoch = static_cast<Step>((samples + config.global_batch - 1) / config.global_batch);
   constexpr Step kMostSteps = Step{1} << 40U;
   if (request.epochs > kMostSteps / per_epoch || config.steps > kMostSteps)

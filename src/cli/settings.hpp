@@ -42,7 +42,8 @@ Expected<TrialRequest> trial_request(const Options& options);
 
 /// Fills in what depends on the launch and the data, and checks the whole.
 /// @param ranks of the launch.
-Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples, int ranks);
+Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
+                                    int ranks);
 
 /// Steps of a trial that its timings leave out.
 Step warmup_of(const TrialRequest& request, const TrialConfig& config);

@@ -13,7 +13,8 @@ int report(const Setup& setup, const TrialRunner& runner, const TrialResult& res
   const std::string& json_path = setup.settings.json;
   const trace::RunTables& tables = runner.tables();
   print(trial_text(tables, result.data, result.summary) + "\n" +
-            line_text("validity", setup.launch.validity().empty() ? "no limits known" : setup.launch.validity()) +
+            line_text("validity",
+                      setup.launch.validity().empty() ? "no limits known" : setup.launch.validity()) +
             line_text("run", runner.directory()),
         json_path == "-");
   auto json = trial_json(runner.directory(), tables, result.data, result.summary);
@@ -33,7 +34,8 @@ int train(const Options& options, const Invocation& invocation) {
   if (!setup) return kUsage;
   const Launch& launch = setup->launch;
   const auto request = trial_request(options);
-  auto config = request ? finish_config(request.value(), setup->settings.model, setup->dataset.train.count, launch.world.size())
+  auto config = request ? finish_config(request.value(), setup->settings.model, setup->dataset.train.count,
+                                        launch.world.size())
                         : Expected<TrialConfig>(request.error());
   if (any_error(launch, config ? std::nullopt : std::optional(config.error()))) return kUsage;
   if (setup->settings.dry_run) return setup->show_dry_run({config.value()});

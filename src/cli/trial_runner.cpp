@@ -24,8 +24,8 @@ std::string shape_text(const Tensor& tensor) {
 std::vector<trace::TensorRow> inventory_rows(const Inventory& inventory) {
   std::vector<trace::TensorRow> rows;
   for (const Tensor& tensor : inventory)
-    rows.push_back({static_cast<std::int32_t>(rows.size()), text<96>(tensor.name), text<64>(shape_text(tensor)),
-                    text<8>("float32"), tensor.elements(), tensor.bytes()});
+    rows.push_back({static_cast<std::int32_t>(rows.size()), text<96>(tensor.name),
+                    text<64>(shape_text(tensor)), text<8>("float32"), tensor.elements(), tensor.bytes()});
   return rows;
 }
 
@@ -36,17 +36,20 @@ std::pair<std::string, int> role_of(const Roles& roles, Rank rank) {
 }
 
 constexpr const char* kSummaryHead =
-    "trial,label,mode,collective,placement,consistency,servers,workers,batch,steps,warmup,repeat,order,confirmation,"
+    "trial,label,mode,collective,placement,consistency,servers,workers,batch,steps,warmup,repeat,order,"
+    "confirmation,"
     "status,images_per_s,step_ms_median,step_ms_low,step_ms_high,loss,accuracy,server_bytes_max_over_mean,"
     "trace_overhead,parameter_hash";
 
 std::string summary_line(const trace::TrialRow& r, const TrialResult& result) {
   const trace::TrialSummary& s = result.summary;
-  return fmt::format("{},\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4f},{:.5f},{:016x}",
-                     r.id, view(r.label), view(r.mode), view(r.collective), view(r.placement), view(r.consistency),
-                     r.servers, r.workers, r.batch, r.steps, r.warmup, r.repeat, r.order, r.confirmation, view(r.status),
-                     s.images_per_s, s.step_ms.median, s.step_ms.low, s.step_ms.high, s.loss, s.accuracy,
-                     s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash);
+  return fmt::format(
+      "{},\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4f},{:."
+      "5f},{:016x}",
+      r.id, view(r.label), view(r.mode), view(r.collective), view(r.placement), view(r.consistency),
+      r.servers, r.workers, r.batch, r.steps, r.warmup, r.repeat, r.order, r.confirmation, view(r.status),
+      s.images_per_s, s.step_ms.median, s.step_ms.low, s.step_ms.high, s.loss, s.accuracy,
+      s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash);
 }
 
 }  // namespace
@@ -60,8 +63,8 @@ TrialRunner::TrialRunner(const Launch& launch, const RunSettings& settings, cons
 
 std::unique_ptr<TrialRunner> TrialRunner::begin(const Launch& launch, const RunSettings& settings,
                                                 const Options& options, const Dataset& dataset,
-                                                const std::vector<PlannedTrial>& planned, nlohmann::json manifest,
-                                                const std::string& run_id) {
+                                                const std::vector<PlannedTrial>& planned,
+                                                nlohmann::json manifest, const std::string& run_id) {
   std::unique_ptr<TrialRunner> runner(new TrialRunner(launch, settings, dataset));
   if (any_error(launch, runner->open(options, planned, std::move(manifest), run_id))) return nullptr;
   runner->path_ = mpi::broadcast(launch.world, runner->directory(), 0);
@@ -86,7 +89,8 @@ std::optional<Error> TrialRunner::open(const Options& options, const std::vector
   tables_.manifest = manifest_.dump();
   tables_.ranks = launch_.world.size();
   tables_.inventory = inventory_rows(settings_.model.inventory);
-  for (std::size_t i = 0; i < planned.size(); ++i) record_plan(static_cast<std::uint16_t>(i), planned[i], tables_.roles);
+  for (std::size_t i = 0; i < planned.size(); ++i)
+    record_plan(static_cast<std::uint16_t>(i), planned[i], tables_.roles);
   trace::write_run_file(directory_->path(), tables_, false);
   if (settings_.trace) std::filesystem::create_directories(directory_->path() + "/ranks/part-0001");
   return std::nullopt;
@@ -139,7 +143,8 @@ trace::TrialRow TrialRunner::trial_row(std::uint16_t id, const PlannedTrial& tri
   return row;
 }
 
-void TrialRunner::record_plan(std::uint16_t id, const PlannedTrial& trial, std::vector<trace::RoleRow>& roles) {
+void TrialRunner::record_plan(std::uint16_t id, const PlannedTrial& trial,
+                              std::vector<trace::RoleRow>& roles) {
   if (id < tables_.trials.size()) return;
   tables_.trials.push_back(trial_row(id, trial));
   const Roles who = roles_of(trial.config, launch_.topology);
@@ -147,13 +152,15 @@ void TrialRunner::record_plan(std::uint16_t id, const PlannedTrial& trial, std::
     const auto [role, index] = role_of(who, rank);
     roles.push_back({id, rank, text<8>(role), index});
   }
-  for (trace::PlacementRow row : find_mode(trial.config.mode).value()->placement(trial.config, settings_.model)) {
+  for (trace::PlacementRow row :
+       find_mode(trial.config.mode).value()->placement(trial.config, settings_.model)) {
     row.trial = id;
     tables_.placement.push_back(row);
   }
 }
 
-TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, double share_before, double share) {
+TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, double share_before,
+                             double share) {
   const std::uint16_t id = next_++;
   const Roles roles = roles_of(trial.config, launch_.topology);
   const auto [role, index] = role_of(roles, launch_.world.rank());
@@ -162,9 +169,10 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   const auto show = [&](Step done) {
     if (!launch_.speaks() || !progress.due()) return;
     const double part = static_cast<double>(done) / static_cast<double>(trial.config.steps);
-    progress.show(fmt::format("{}: step {}/{}", trial.label, done, trial.config.steps), share_before + part * share);
+    progress.show(fmt::format("{}: step {}/{}", trial.label, done, trial.config.steps),
+                  share_before + part * share);
   };
-  Session session{trial.config, roles,    settings_.model, dataset_,  launch_.world, launch_.pushes,
+  Session session{trial.config,    roles,   settings_.model, dataset_,  launch_.world, launch_.pushes,
                   launch_.replies, workers, launch_.wait,    recorder_, show};
   trace::TrialRow row{};
   if (launch_.speaks()) {
@@ -211,7 +219,8 @@ void TrialRunner::collect(Session& session, trace::TrialRow row, TrialResult& re
   trace::FinalRow& final = result.data.final;
   final.trial = row.id;
   final.parameter_hash = session.parameter_hash;
-  final.trace_overhead = static_cast<double>(overhead_ns) / static_cast<double>(std::max<std::int64_t>(row.end - row.begin, 1));
+  final.trace_overhead =
+      static_cast<double>(overhead_ns) / static_cast<double>(std::max<std::int64_t>(row.end - row.begin, 1));
   result.summary = trace::summarise(result.data);
   final.images_per_s = result.summary.images_per_s;
   final.loss = result.summary.loss;

@@ -35,9 +35,10 @@ class TrialRunner {
  public:
   /// Collective: makes the run directory and opens every rank's trace. @return nothing where that failed; the
   /// error has been printed.
-  static std::unique_ptr<TrialRunner> begin(const Launch& launch, const RunSettings& settings, const Options& options,
-                                            const Dataset& dataset, const std::vector<PlannedTrial>& planned,
-                                            nlohmann::json manifest, const std::string& run_id);
+  static std::unique_ptr<TrialRunner> begin(const Launch& launch, const RunSettings& settings,
+                                            const Options& options, const Dataset& dataset,
+                                            const std::vector<PlannedTrial>& planned, nlohmann::json manifest,
+                                            const std::string& run_id);
 
   /// Collective. @return on rank 0 the result, elsewhere an empty one.
   TrialResult run(const PlannedTrial& trial, Progress& progress, double share_before, double share);
@@ -50,8 +51,8 @@ class TrialRunner {
 
  private:
   TrialRunner(const Launch& launch, const RunSettings& settings, const Dataset& dataset);
-  std::optional<Error> open(const Options& options, const std::vector<PlannedTrial>& planned, nlohmann::json manifest,
-                            const std::string& run_id);
+  std::optional<Error> open(const Options& options, const std::vector<PlannedTrial>& planned,
+                            nlohmann::json manifest, const std::string& run_id);
   std::optional<Error> open_rank_file(const std::vector<PlannedTrial>& planned);
   void record_plan(std::uint16_t id, const PlannedTrial& trial, std::vector<trace::RoleRow>& roles);
   trace::TrialRow trial_row(std::uint16_t id, const PlannedTrial& trial) const;
@@ -64,9 +65,9 @@ class TrialRunner {
   trace::Recorder recorder_;
   std::optional<RunDirectory> directory_;  ///< On rank 0.
   std::string no_directory_;
-  std::string path_;                       ///< Of the run directory, on every rank.
+  std::string path_;  ///< Of the run directory, on every rank.
   nlohmann::json manifest_;
-  trace::RunTables tables_;                ///< On rank 0; the run id everywhere.
+  trace::RunTables tables_;  ///< On rank 0; the run id everywhere.
   std::vector<std::string> summary_lines_;
   std::uint16_t next_ = 0;
 };

@@ -47,7 +47,8 @@ std::optional<std::string> too_few(const std::vector<Ratio>& ratios) {
   const auto count = family(ratios, ratios.front().basis).size();
   const int needed = trace::samples_needed(kAlpha / static_cast<double>(count));
   if (rounds >= needed) return std::nullopt;
-  return fmt::format("No verdict: with {} ratios at least {} rounds are needed, and {} were run.", count, needed, rounds);
+  return fmt::format("No verdict: with {} ratios at least {} rounds are needed, and {} were run.", count,
+                     needed, rounds);
 }
 
 std::string nothing_said(const std::vector<Ratio>& ratios) {
@@ -55,10 +56,11 @@ std::string nothing_said(const std::vector<Ratio>& ratios) {
   bool first = true;
   for (const Ratio& ratio : ratios) {
     if (ratio.basis != ratios.front().basis) continue;
-    const std::string finding = !ratio.differs                  ? "cannot be told from"
+    const std::string finding = !ratio.differs                ? "cannot be told from"
                                 : ratio.estimate.median > 1.0 ? "is faster than"
-                                                                : "is slower than";
-    text += fmt::format("{}{} {} {} ({})", first ? "" : "; ", ratio.a, finding, ratio.b, interval(ratio.estimate));
+                                                              : "is slower than";
+    text += fmt::format("{}{} {} {} ({})", first ? "" : "; ", ratio.a, finding, ratio.b,
+                        interval(ratio.estimate));
     first = false;
   }
   return text + ".";
@@ -75,13 +77,18 @@ std::string winner_said(const Ratio& ratio, bool a_wins, const std::vector<doubl
   const std::string& winner = a_wins ? ratio.a : ratio.b;
   const std::string& loser = a_wins ? ratio.b : ratio.a;
   if (fresh.empty())
-    return fmt::format("No winner can be named: {} looks faster than {}, {} x, but no fresh rounds were run to confirm it.",
-                       winner, loser, interval(first));
+    return fmt::format(
+        "No winner can be named: {} looks faster than {}, {} x, but no fresh rounds were run to confirm it.",
+        winner, loser, interval(first));
   if (!(again.low > 1.0))
-    return fmt::format("No winner can be named: {} looked faster than {}, {} x, but {} fresh rounds did not confirm it: {} x.",
-                       winner, loser, interval(first), fresh.size(), interval(again));
-  return fmt::format("On this machine {} is faster than {} at the same number of ranks: {} x, confirmed in {} fresh rounds: {} x.",
-                     winner, loser, interval(first), fresh.size(), interval(again));
+    return fmt::format(
+        "No winner can be named: {} looked faster than {}, {} x, but {} fresh rounds did not confirm it: {} "
+        "x.",
+        winner, loser, interval(first), fresh.size(), interval(again));
+  return fmt::format(
+      "On this machine {} is faster than {} at the same number of ranks: {} x, confirmed in {} fresh rounds: "
+      "{} x.",
+      winner, loser, interval(first), fresh.size(), interval(again));
 }
 
 std::string equal_workers_said(const std::vector<Ratio>& ratios) {
@@ -91,8 +98,8 @@ std::string equal_workers_said(const std::vector<Ratio>& ratios) {
     const std::string finding = !r.differs                ? "cannot be told from"
                                 : r.estimate.median > 1.0 ? "measured faster than"
                                                           : "measured slower than";
-    text += fmt::format("{}{} {} {}, {} x", text.empty() ? " At the same number of workers: " : "; ", r.a, finding, r.b,
-                        interval(r.estimate));
+    text += fmt::format("{}{} {} {}, {} x", text.empty() ? " At the same number of workers: " : "; ", r.a,
+                        finding, r.b, interval(r.estimate));
   }
   return text.empty() ? text : text + ".";
 }
@@ -113,15 +120,18 @@ void judge(std::vector<Ratio>& ratios) {
 Candidate candidate(const std::vector<Ratio>& ratios) {
   if (too_few(ratios)) return {};
   const auto members = family(ratios, "ranks");
-  const auto by_median = [&](std::size_t i, std::size_t j) { return ratios[i].estimate.median < ratios[j].estimate.median; };
+  const auto by_median = [&](std::size_t i, std::size_t j) {
+    return ratios[i].estimate.median < ratios[j].estimate.median;
+  };
   const auto best = *std::ranges::max_element(members, by_median);
   if (ratios[best].differs && ratios[best].estimate.median > 1.0) return {true, true, best};
-  const bool all_below =
-      std::ranges::all_of(members, [&](std::size_t i) { return ratios[i].differs && ratios[i].estimate.median < 1.0; });
+  const bool all_below = std::ranges::all_of(
+      members, [&](std::size_t i) { return ratios[i].differs && ratios[i].estimate.median < 1.0; });
   return {all_below, false, best};
 }
 
-bool has_winner(const std::vector<Ratio>& ratios, const Candidate& found, const std::vector<double>& confirmation) {
+bool has_winner(const std::vector<Ratio>& ratios, const Candidate& found,
+                const std::vector<double>& confirmation) {
   if (too_few(ratios) || !found.found) return false;
   std::vector<double> fresh = confirmation;
   if (!found.a_wins)
@@ -129,17 +139,19 @@ bool has_winner(const std::vector<Ratio>& ratios, const Candidate& found, const 
   return trace::estimate_median(fresh, 1.0 - kAlpha).low > 1.0;
 }
 
-std::string verdict(const std::vector<Ratio>& ratios, const Candidate& found, const std::vector<double>& confirmation,
-                    bool oversubscribed) {
+std::string verdict(const std::vector<Ratio>& ratios, const Candidate& found,
+                    const std::vector<double>& confirmation, bool oversubscribed) {
   std::string text;
   if (const auto reason = too_few(ratios))
     text = *reason;
   else
-    text = (found.found ? winner_said(ratios[found.ratio], found.a_wins, confirmation) : nothing_said(ratios)) +
-           equal_workers_said(ratios);
+    text =
+        (found.found ? winner_said(ratios[found.ratio], found.a_wins, confirmation) : nothing_said(ratios)) +
+        equal_workers_said(ratios);
   if (oversubscribed)
-    text += " Ranks share cores here, so a busy server costs less than it would on cores of its own: this is no "
-            "statement about a cluster.";
+    text +=
+        " Ranks share cores here, so a busy server costs less than it would on cores of its own: this is no "
+        "statement about a cluster.";
   return text;
 }
 

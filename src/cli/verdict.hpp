@@ -17,16 +17,17 @@ inline constexpr int kLeastRounds = 6;
 struct Ratio {
   std::string a;
   std::string b;
-  std::string basis;          ///< "ranks" or "workers": what the two have in common.
+  std::string basis;  ///< "ranks" or "workers": what the two have in common.
   std::size_t contestant_a = 0;
   std::size_t contestant_b = 0;
-  std::vector<double> rounds; ///< a / b within each round.
-  trace::Estimate estimate;   ///< Interval at the level that Holm's procedure gives this ratio in its family.
-  double confidence = 0.95;   ///< Of that interval.
-  bool differs = false;       ///< Holm's procedure rejects "the median is 1".
+  std::vector<double> rounds;  ///< a / b within each round.
+  trace::Estimate estimate;  ///< Interval at the level that Holm's procedure gives this ratio in its family.
+  double confidence = 0.95;  ///< Of that interval.
+  bool differs = false;      ///< Holm's procedure rejects "the median is 1".
 };
 
-/// Rounds that a family of `ratios` needs, so that even the least of Holm's levels can be met with one outlier.
+/// Rounds that a family of `ratios` needs, so that even the least of Holm's levels can be met with one
+/// outlier.
 int rounds_for(std::size_t ratios);
 
 /// Fills estimate, confidence and differs; each basis is a family of its own.
@@ -35,11 +36,11 @@ void judge(std::vector<Ratio>& ratios);
 /// The contestants that fresh rounds have to confirm.
 struct Candidate {
   bool found = false;
-  bool a_wins = false;    ///< Ratio `ratio`'s a against its b.
+  bool a_wins = false;  ///< Ratio `ratio`'s a against its b.
   std::size_t ratio = 0;
 };
-/// On equal ranks: the ratio most above 1 if any contestant beats the common opponent b; else, if b beats every
-/// one, the one nearest to 1. Otherwise nothing can be claimed.
+/// On equal ranks: the ratio most above 1 if any contestant beats the common opponent b; else, if b beats
+/// every one, the one nearest to 1. Otherwise nothing can be claimed.
 Candidate candidate(const std::vector<Ratio>& ratios);
 
 /// In words, with the numbers. @param confirmation a / b in the fresh rounds, empty where there were none.
@@ -47,6 +48,7 @@ Candidate candidate(const std::vector<Ratio>& ratios);
 std::string verdict(const std::vector<Ratio>& ratios, const Candidate& candidate,
                     const std::vector<double>& confirmation, bool oversubscribed);
 /// Whether that verdict names a winner.
-bool has_winner(const std::vector<Ratio>& ratios, const Candidate& candidate, const std::vector<double>& confirmation);
+bool has_winner(const std::vector<Ratio>& ratios, const Candidate& candidate,
+                const std::vector<double>& confirmation);
 
 }  // namespace steelyard::cli

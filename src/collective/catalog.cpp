@@ -17,7 +17,8 @@ constexpr Choice<MakeCollective> kRows[] = {
 };
 }  // namespace
 
-Expected<std::unique_ptr<Collective>> make_collective(std::string_view name, const mpi::Communicator& workers) {
+Expected<std::unique_ptr<Collective>> make_collective(std::string_view name,
+                                                      const mpi::Communicator& workers) {
   auto make = choose<MakeCollective>("collective", kRows, name);
   if (!make) return make.error();
   return make.value()(workers);

@@ -30,7 +30,8 @@ class Collective {
 
 /// @param name one of collectives.def.
 /// @param workers must outlive the result.
-Expected<std::unique_ptr<Collective>> make_collective(std::string_view name, const mpi::Communicator& workers);
+Expected<std::unique_ptr<Collective>> make_collective(std::string_view name,
+                                                      const mpi::Communicator& workers);
 /// Whether there is a backend of that name; else the error that lists them.
 Status check_collective(std::string_view name);
 std::string collective_help();

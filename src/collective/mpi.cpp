@@ -25,8 +25,9 @@ class MpiCollective final : public Collective {
   void start(int number) override {
     Reduction& reduction = reductions_[static_cast<std::size_t>(number)];
     for (std::size_t i = 0; i < reduction.pieces.size(); ++i)
-      mpi::check(MPI_Iallreduce(MPI_IN_PLACE, reduction.pieces[i].data(), static_cast<int>(reduction.pieces[i].size()),
-                                MPI_FLOAT, MPI_SUM, workers_.native(), &reduction.requests[i]));
+      mpi::check(MPI_Iallreduce(MPI_IN_PLACE, reduction.pieces[i].data(),
+                                static_cast<int>(reduction.pieces[i].size()), MPI_FLOAT, MPI_SUM,
+                                workers_.native(), &reduction.requests[i]));
   }
 
   bool test(int number) override {

@@ -1,7 +1,7 @@
 /// @file
 /// Bandwidth-optimal ring allreduce (Patarasuk and Yuan 2009): 2 (P - 1) messages per rank, each of about 1/P
-/// of the buffer. Reduce-scatter hop i of rank j sends chunk j - i and receives j - i - 1; allgather hop i sends
-/// chunk j + 1 - i and receives j - i. A fixed rank order makes the sums the same in every run.
+/// of the buffer. Reduce-scatter hop i of rank j sends chunk j - i and receives j - i - 1; allgather hop i
+/// sends chunk j + 1 - i and receives j - i. A fixed rank order makes the sums the same in every run.
 
 #include <deque>
 
@@ -60,7 +60,8 @@ class Reduction {
     // The sum for this chunk arrives over the place that has just been sent from, so not before.
     if (request % 4 == kSendPart) requests_.start(4 * hop + kReceiveSum);
     // Messages of one hop may complete before those of an earlier one are looked at; sums keep their order.
-    while (summed_ < last() && done_[static_cast<std::size_t>(4 * summed_ + kReceivePart)]) add_part(summed_++);
+    while (summed_ < last() && done_[static_cast<std::size_t>(4 * summed_ + kReceivePart)])
+      add_part(summed_++);
     while (passed_on_ < last() - 1 && done_[static_cast<std::size_t>(4 * passed_on_ + kReceiveSum)])
       requests_.start(4 * ++passed_on_ + kSendSum);
   }

@@ -38,8 +38,9 @@ Expected<Dataset> load_dataset(const DatasetRequest& request) {
   for (const Samples* part : {&dataset.value().train, &dataset.value().test})
     for (const std::uint8_t label : part->labels)
       if (label >= request.classes)
-        return Error{"data set '" + request.name + "' has the label " + std::to_string(label) + ", the model has " +
-                     std::to_string(request.classes) + " outputs; labels must be below that"};
+        return Error{"data set '" + request.name + "' has the label " + std::to_string(label) +
+                     ", the model has " + std::to_string(request.classes) +
+                     " outputs; labels must be below that"};
   measure_pixels(dataset.value());
   return dataset;
 }
@@ -47,7 +48,9 @@ Expected<Dataset> load_dataset(const DatasetRequest& request) {
 std::string dataset_help() { return help<LoadDataset>(kRows); }
 std::string dataset_names() { return names<LoadDataset>(kRows); }
 
-bool is_dataset_name(std::string_view name) { return choose<LoadDataset>("data set", kRows, name).has_value(); }
+bool is_dataset_name(std::string_view name) {
+  return choose<LoadDataset>("data set", kRows, name).has_value();
+}
 
 void measure_pixels(Dataset& dataset) {
   std::array<std::uint64_t, 256> counts{};

@@ -31,9 +31,9 @@ struct Dataset {
 };
 
 struct DatasetRequest {
-  std::string name;       ///< One of datasets.def.
-  std::string directory;  ///< Of the files; empty: look in the usual places.
-  std::size_t inputs = 0; ///< What the model takes.
+  std::string name;        ///< One of datasets.def.
+  std::string directory;   ///< Of the files; empty: look in the usual places.
+  std::size_t inputs = 0;  ///< What the model takes.
   std::size_t classes = 0;
   std::uint64_t seed = 0;
 };

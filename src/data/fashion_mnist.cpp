@@ -43,19 +43,22 @@ Expected<Dataset> load_fashion_mnist_sample(const DatasetRequest&) {
   const std::string own = own_data_directory();
   if (own.empty())
     return Error{
-        "data set 'fashion-mnist-sample': no folder data/fashion-mnist-sample beside the program or in its share "
+        "data set 'fashion-mnist-sample': no folder data/fashion-mnist-sample beside the program or in its "
+        "share "
         "folder; give --data-dir"};
   return read_directory(fs::path(own) / "fashion-mnist-sample", "Fashion-MNIST sample");
 }
 
 Expected<Dataset> load_fashion_mnist(const DatasetRequest& request) {
-  if (!request.directory.empty()) return read_directory(request.directory, "Fashion-MNIST in " + request.directory);
+  if (!request.directory.empty())
+    return read_directory(request.directory, "Fashion-MNIST in " + request.directory);
   std::error_code ignored;
   if (fs::is_directory(kDebianDirectory, ignored))
     return read_directory(kDebianDirectory, "Fashion-MNIST of Debian's dataset-fashion-mnist");
   auto sample = load_fashion_mnist_sample(request);
   if (sample)
-    sample.value().source += " (the whole set is not installed: apt install dataset-fashion-mnist, or --data-dir)";
+    sample.value().source +=
+        " (the whole set is not installed: apt install dataset-fashion-mnist, or --data-dir)";
   return sample;
 }
 

@@ -20,10 +20,13 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseFile>;
 
-Error wrong(const std::string& path, const std::string& why) { return Error{"data file " + path + ": " + why}; }
+Error wrong(const std::string& path, const std::string& why) {
+  return Error{"data file " + path + ": " + why};
+}
 
 /// Appends up to `wanted` bytes in pieces, so that a lying header costs no memory before the data runs out.
-Status read_bytes(const std::string& path, gzFile file, std::size_t wanted, std::vector<std::uint8_t>& bytes) {
+Status read_bytes(const std::string& path, gzFile file, std::size_t wanted,
+                  std::vector<std::uint8_t>& bytes) {
   const std::size_t end = bytes.size() + wanted;
   while (bytes.size() < end) {
     const std::size_t begin = bytes.size();
@@ -32,8 +35,7 @@ Status read_bytes(const std::string& path, gzFile file, std::size_t wanted, std:
     const int got = gzread(file, bytes.data() + begin, static_cast<unsigned>(piece));
     int code = Z_OK;
     gzerror(file, &code);
-    if (got < 0 || code != Z_OK)
-      return wrong(path, "the gzip data is corrupt or ends early");
+    if (got < 0 || code != Z_OK) return wrong(path, "the gzip data is corrupt or ends early");
     if (static_cast<std::size_t>(got) < piece)
       return wrong(path, "truncated: " + std::to_string(begin + static_cast<std::size_t>(got)) + " of " +
                              std::to_string(end) + " bytes of this part are there");
@@ -45,7 +47,8 @@ Expected<std::vector<std::size_t>> read_shape(const std::string& path, gzFile fi
   std::vector<std::uint8_t> head;
   if (auto read = read_bytes(path, file, 4 + 4 * axes, head); !read) return read.error();
   if (head[0] != 0 || head[1] != 0 || head[2] != 0x08 || head[3] != axes)
-    return wrong(path, "not an IDX file of bytes with " + std::to_string(axes) + (axes == 1 ? " axis" : " axes"));
+    return wrong(path,
+                 "not an IDX file of bytes with " + std::to_string(axes) + (axes == 1 ? " axis" : " axes"));
   std::vector<std::size_t> shape;
   std::size_t total = 1;
   for (std::size_t i = 0; i < axes; ++i) {
@@ -97,9 +100,11 @@ Expected<Samples> read_idx_samples(const std::string& images, const std::string&
   if (!classes) return classes.error();
   const auto& shape = pixels.value().shape;
   if (shape[0] != classes.value().shape[0])
-    return Error{"data files " + images + " and " + labels + " do not belong together: " + std::to_string(shape[0]) +
-                 " images, " + std::to_string(classes.value().shape[0]) + " labels"};
-  return Samples{shape[0], shape[1] * shape[2], std::move(pixels.value().bytes), std::move(classes.value().bytes)};
+    return Error{"data files " + images + " and " + labels +
+                 " do not belong together: " + std::to_string(shape[0]) + " images, " +
+                 std::to_string(classes.value().shape[0]) + " labels"};
+  return Samples{shape[0], shape[1] * shape[2], std::move(pixels.value().bytes),
+                 std::move(classes.value().bytes)};
 }
 
 }  // namespace steelyard

@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// The IDX format of the MNIST files, plain or gzip. A file is never trusted: magic, type, sizes and the end of
-/// the data are checked.
+/// The IDX format of the MNIST files, plain or gzip. A file is never trusted: magic, type, sizes and the end
+/// of the data are checked.
 
 #include <cstdint>
 #include <string>

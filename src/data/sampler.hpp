@@ -42,7 +42,8 @@ class Sampler {
   std::vector<std::uint32_t> order_;
 };
 
-/// Part `index` of `parts` nearly equal parts of [0, count): [count index / parts, count (index + 1) / parts).
+/// Part `index` of `parts` nearly equal parts of [0, count): [count index / parts, count (index + 1) /
+/// parts).
 struct Part {
   std::size_t begin;
   std::size_t end;

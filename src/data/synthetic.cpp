@@ -30,7 +30,8 @@ Expected<Dataset> load_synthetic(const DatasetRequest& request) {
   Dataset dataset;
   dataset.train = make_samples(request, kTrain, 1);
   dataset.test = make_samples(request, kTest, 2);
-  dataset.source = "synthetic, " + std::to_string(kTrain) + " training and " + std::to_string(kTest) + " test samples";
+  dataset.source =
+      "synthetic, " + std::to_string(kTrain) + " training and " + std::to_string(kTest) + " test samples";
   return dataset;
 }
 

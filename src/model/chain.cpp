@@ -13,7 +13,8 @@ class Chain final : public Model {
   Chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes)
       : layers_(std::move(layers)), classes_(classes) {}
 
-  BatchResult forward(const Batch& batch, float scale, Parameters& parameters, StepObserver& observer) override {
+  BatchResult forward(const Batch& batch, float scale, Parameters& parameters,
+                      StepObserver& observer) override {
     const float* in = batch.features.data();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       observer.values_needed(weight(i));

@@ -24,14 +24,16 @@ class Layer {
 };
 
 /// Every layer owns two tensors: its weight is `first`, its bias `first` + 1.
-std::unique_ptr<Layer> make_dense(TensorId first, std::size_t max_batch, std::size_t in, std::size_t out, bool relu);
+std::unique_ptr<Layer> make_dense(TensorId first, std::size_t max_batch, std::size_t in, std::size_t out,
+                                  bool relu);
 /// Convolution, bias, ReLU, 2x2 max-pooling.
 std::unique_ptr<Layer> make_convolution_pool(TensorId first, std::size_t max_batch,
                                              const kernels::ConvolutionShape& shape);
 
 std::unique_ptr<Model> make_chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes);
 
-/// Weight and bias of one layer; both start uniform in +-1/sqrt(fan_in) (LeCun's bound as PyTorch applies it).
+/// Weight and bias of one layer; both start uniform in +-1/sqrt(fan_in) (LeCun's bound as PyTorch applies
+/// it).
 void append_layer(Inventory& inventory, const std::string& name, std::vector<std::size_t> weight_shape);
 
 }  // namespace steelyard

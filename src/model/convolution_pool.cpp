@@ -38,13 +38,13 @@ class ConvolutionPool final : public Layer {
     std::ranges::fill(bias_gradient, 0.0F);
     for (std::size_t i = 0; i < batch; ++i) {
       const std::size_t begin = i * pool_.out_elements();
-      kernels::bias_relu_pool_backward(pool_, out_gradient_.data() + begin, winner_.data() + begin, maps_.data(),
-                                       bias_gradient.data());
+      kernels::bias_relu_pool_backward(pool_, out_gradient_.data() + begin, winner_.data() + begin,
+                                       maps_.data(), bias_gradient.data());
       kernels::unfold(shape_, in + i * shape_.in_elements(), columns_.data());
       kernels::convolution_backward_weights(shape_, columns_.data(), maps_.data(), weights_gradient.data());
       if (in_gradient != nullptr)
-        kernels::convolution_backward_data(shape_, parameters.values(first_).data(), maps_.data(), columns_.data(),
-                                           in_gradient + i * shape_.in_elements());
+        kernels::convolution_backward_data(shape_, parameters.values(first_).data(), maps_.data(),
+                                           columns_.data(), in_gradient + i * shape_.in_elements());
     }
   }
 

@@ -8,18 +8,23 @@ namespace {
 class Dense final : public Layer {
  public:
   Dense(TensorId first, std::size_t max_batch, std::size_t in, std::size_t out, bool relu)
-      : first_(first), shape_{max_batch, in, out, relu}, out_(max_batch * out), out_gradient_(max_batch * out) {}
+      : first_(first),
+        shape_{max_batch, in, out, relu},
+        out_(max_batch * out),
+        out_gradient_(max_batch * out) {}
 
   void forward(std::size_t batch, const float* in, Parameters& parameters) override {
-    kernels::dense_forward(shape(batch), in, parameters.values(first_).data(), parameters.values(first_ + 1).data(),
-                           out_.data());
+    kernels::dense_forward(shape(batch), in, parameters.values(first_).data(),
+                           parameters.values(first_ + 1).data(), out_.data());
   }
 
   void backward(std::size_t batch, const float* in, float* in_gradient, Parameters& parameters) override {
     kernels::dense_backward_weights(shape(batch), in, out_.data(), out_gradient_.data(),
-                                    parameters.gradient(first_).data(), parameters.gradient(first_ + 1).data());
+                                    parameters.gradient(first_).data(),
+                                    parameters.gradient(first_ + 1).data());
     if (in_gradient != nullptr)
-      kernels::dense_backward_data(shape(batch), out_gradient_.data(), parameters.values(first_).data(), in_gradient);
+      kernels::dense_backward_data(shape(batch), out_gradient_.data(), parameters.values(first_).data(),
+                                   in_gradient);
   }
 
   std::span<float> out() override { return out_.span(); }
@@ -36,7 +41,8 @@ class Dense final : public Layer {
 
 }  // namespace
 
-std::unique_ptr<Layer> make_dense(TensorId first, std::size_t max_batch, std::size_t in, std::size_t out, bool relu) {
+std::unique_ptr<Layer> make_dense(TensorId first, std::size_t max_batch, std::size_t in, std::size_t out,
+                                  bool relu) {
   return std::make_unique<Dense>(first, max_batch, in, out, relu);
 }
 

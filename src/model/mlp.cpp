@@ -33,8 +33,8 @@ Expected<std::vector<std::size_t>> parse_widths(std::string_view text) {
 std::unique_ptr<Model> make_mlp(const std::vector<std::size_t>& widths, std::size_t max_batch) {
   std::vector<std::unique_ptr<Layer>> layers;
   for (std::size_t i = 0; i + 1 < widths.size(); ++i)
-    layers.push_back(make_dense(static_cast<TensorId>(2 * i), max_batch, widths[i], widths[i + 1],
-                                i + 2 < widths.size()));
+    layers.push_back(
+        make_dense(static_cast<TensorId>(2 * i), max_batch, widths[i], widths[i + 1], i + 2 < widths.size()));
   return make_chain(std::move(layers), widths.back());
 }
 

@@ -41,7 +41,8 @@ class Model {
  public:
   virtual ~Model() = default;
   /// Keeps what backward needs, including the gradient of scale * (sum of losses) at the last layer.
-  virtual BatchResult forward(const Batch& batch, float scale, Parameters& parameters, StepObserver& observer) = 0;
+  virtual BatchResult forward(const Batch& batch, float scale, Parameters& parameters,
+                              StepObserver& observer) = 0;
   /// Fills every gradient; calls gradient_ready once per tensor, last tensor first. `batch` as in forward.
   virtual void backward(const Batch& batch, Parameters& parameters, StepObserver& observer) = 0;
 };

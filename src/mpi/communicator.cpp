@@ -24,8 +24,8 @@ void check(int code, Where where) {
 }
 
 int count(std::size_t size, Where where) {
-  require(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()), "a message exceeds 2^31 - 1 elements",
-          where);
+  require(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
+          "a message exceeds 2^31 - 1 elements", where);
   return static_cast<int>(size);
 }
 
@@ -125,7 +125,8 @@ std::vector<std::byte> gather(const Communicator& ranks, std::span<const std::by
   std::vector<int> begins(size);
   check(MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, ranks.native()));
   const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  for (std::size_t i = 1; i < size; ++i) begins[i] = count(static_cast<std::size_t>(begins[i - 1] + counts[i - 1]));
+  for (std::size_t i = 1; i < size; ++i)
+    begins[i] = count(static_cast<std::size_t>(begins[i - 1] + counts[i - 1]));
   std::vector<std::byte> all(is_root ? total : 0);
   check(MPI_Gatherv(bytes.data(), mine, MPI_BYTE, all.data(), counts.data(), begins.data(), MPI_BYTE, root,
                     ranks.native()));

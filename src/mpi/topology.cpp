@@ -67,7 +67,8 @@ Topology Topology::discover(const Communicator& world) {
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   topology.nodes = static_cast<int>(distinct.size());
   for (const int one : leaders)
-    topology.node_of_rank.push_back(static_cast<int>(std::ranges::lower_bound(distinct, one) - distinct.begin()));
+    topology.node_of_rank.push_back(
+        static_cast<int>(std::ranges::lower_bound(distinct, one) - distinct.begin()));
   return topology;
 }
 

@@ -12,13 +12,13 @@ namespace steelyard::mpi {
 
 struct Topology {
   int nodes = 1;
-  std::vector<int> node_of_rank;        ///< [ranks] 0 .. nodes - 1, in order of each node's lowest rank.
-  std::vector<std::string> host_of_rank;  ///< [ranks]
-  std::vector<std::string> cores_of_rank; ///< [ranks] cores a rank may run on, as "0,1".
-  int local_rank = 0;                   ///< Position among the ranks of this node.
+  std::vector<int> node_of_rank;           ///< [ranks] 0 .. nodes - 1, in order of each node's lowest rank.
+  std::vector<std::string> host_of_rank;   ///< [ranks]
+  std::vector<std::string> cores_of_rank;  ///< [ranks] cores a rank may run on, as "0,1".
+  int local_rank = 0;                      ///< Position among the ranks of this node.
   int local_ranks = 1;
-  int local_cores = 1;                  ///< Cores that the ranks of this node may use together.
-  bool oversubscribed = false;          ///< Some node has more ranks than cores.
+  int local_cores = 1;          ///< Cores that the ranks of this node may use together.
+  bool oversubscribed = false;  ///< Some node has more ranks than cores.
 
   /// Collective over `world`.
   static Topology discover(const Communicator& world);

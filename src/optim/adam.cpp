@@ -23,7 +23,8 @@ class Adam final : public Optimizer {
                                  static_cast<float>(1.0 - std::pow(kBeta1, count)),
                                  static_cast<float>(1.0 - std::pow(kBeta2, count))};
     const std::size_t n = u.from.size();
-    kernels::update(rule, n, u.from.data(), u.gradient.data(), u.to.data(), u.state.data(), u.state.data() + n);
+    kernels::update(rule, n, u.from.data(), u.gradient.data(), u.to.data(), u.state.data(),
+                    u.state.data() + n);
   }
 
  private:

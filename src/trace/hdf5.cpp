@@ -24,16 +24,26 @@ Handle copy_of(hid_t native) { return {H5Tcopy(native), H5Tclose}; }
 
 Handle field_type(const Field& field) {
   switch (field.kind) {
-    case Kind::u8: return copy_of(H5T_NATIVE_UINT8);
-    case Kind::u16: return copy_of(H5T_NATIVE_UINT16);
-    case Kind::u32: return copy_of(H5T_NATIVE_UINT32);
-    case Kind::u64: return copy_of(H5T_NATIVE_UINT64);
-    case Kind::i32: return copy_of(H5T_NATIVE_INT32);
-    case Kind::i64: return copy_of(H5T_NATIVE_INT64);
-    case Kind::f32: return copy_of(H5T_NATIVE_FLOAT);
-    case Kind::f64: return copy_of(H5T_NATIVE_DOUBLE);
-    case Kind::phase: return phase_type();
-    case Kind::text: return text_type(field.size);
+    case Kind::u8:
+      return copy_of(H5T_NATIVE_UINT8);
+    case Kind::u16:
+      return copy_of(H5T_NATIVE_UINT16);
+    case Kind::u32:
+      return copy_of(H5T_NATIVE_UINT32);
+    case Kind::u64:
+      return copy_of(H5T_NATIVE_UINT64);
+    case Kind::i32:
+      return copy_of(H5T_NATIVE_INT32);
+    case Kind::i64:
+      return copy_of(H5T_NATIVE_INT64);
+    case Kind::f32:
+      return copy_of(H5T_NATIVE_FLOAT);
+    case Kind::f64:
+      return copy_of(H5T_NATIVE_DOUBLE);
+    case Kind::phase:
+      return phase_type();
+    case Kind::text:
+      return text_type(field.size);
   }
   die("unknown kind of field");
 }
@@ -78,8 +88,8 @@ Handle create_table(hid_t file, const Table& table, hsize_t chunk_rows) {
   check(H5Pset_chunk(create.id(), 1, &chunk_rows), "set chunks");
   check(H5Pset_shuffle(create.id()), "set shuffle");
   check(H5Pset_deflate(create.id(), 1), "set deflate");
-  return checked({H5Dcreate2(file, table.name, row_type(table, true).id(), space.id(), H5P_DEFAULT, create.id(),
-                             H5P_DEFAULT),
+  return checked({H5Dcreate2(file, table.name, row_type(table, true).id(), space.id(), H5P_DEFAULT,
+                             create.id(), H5P_DEFAULT),
                   H5Dclose},
                  std::string("create dataset /") + table.name);
 }
@@ -99,7 +109,8 @@ void append_rows(hid_t dataset, const Table& table, const void* rows, std::size_
   const hsize_t end = begin + added;
   check(H5Dset_extent(dataset, &end), "extend a dataset");
   const Handle file_space = checked({H5Dget_space(dataset), H5Sclose}, "get a space");
-  check(H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, &begin, nullptr, &added, nullptr), "select rows");
+  check(H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, &begin, nullptr, &added, nullptr),
+        "select rows");
   const Handle memory_space = checked({H5Screate_simple(1, &added, nullptr), H5Sclose}, "make a space");
   check(H5Dwrite(dataset, row_type(table, false).id(), memory_space.id(), file_space.id(), H5P_DEFAULT, rows),
         std::string("write /") + table.name);
@@ -118,8 +129,9 @@ void write_text(hid_t object, const char* name, std::string_view value) {
   const Handle type = text_type(std::max<std::size_t>(value.size(), 1));
   const Handle space = checked({H5Screate(H5S_SCALAR), H5Sclose}, "make a space");
   if (H5Aexists(object, name) > 0) check(H5Adelete(object, name), "replace an attribute");
-  const Handle attribute = checked({H5Acreate2(object, name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose},
-                                   std::string("create attribute ") + name);
+  const Handle attribute =
+      checked({H5Acreate2(object, name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose},
+              std::string("create attribute ") + name);
   const std::string padded = value.empty() ? std::string(1, '\0') : std::string(value);
   check(H5Awrite(attribute.id(), type.id(), padded.data()), "write an attribute");
 }

@@ -155,8 +155,8 @@ void add_staleness(const TrialData& trial, TrialSummary& out) {
   out.staleness = {at(0.5), at(0.95), counts.rbegin()->first};
 }
 
-void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>& workers, const Window& window,
-                    TrialSummary& out) {
+void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>& workers,
+                    const Window& window, TrialSummary& out) {
   std::vector<double> useful;
   double time = 0.0;
   for (const RankTrial* worker : workers) {
@@ -172,7 +172,8 @@ void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>&
   }
   out.worker_busy = imbalance(useful);
   // Server windows cover the warm-up too, so their share of the trial is scaled to the measured steps.
-  const double measured = out.steps > 0 ? static_cast<double>(window.size()) / static_cast<double>(out.steps) : 0.0;
+  const double measured =
+      out.steps > 0 ? static_cast<double>(window.size()) / static_cast<double>(out.steps) : 0.0;
   for (const RankTrial* server : ranks_with(trial, "server")) {
     double apply = 0.0;
     for (const LoadRow& row : server->loads) apply += static_cast<double>(row.apply_ns);
@@ -198,7 +199,8 @@ Imbalance imbalance(std::span<const double> load) {
   std::vector<double> sorted(load.begin(), load.end());
   std::ranges::sort(sorted);
   double differences = 0.0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) differences += (2.0 * static_cast<double>(i) - n + 1.0) * sorted[i];
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    differences += (2.0 * static_cast<double>(i) - n + 1.0) * sorted[i];
   Imbalance result;
   result.max_over_mean = sorted.back() / mean;
   result.cov = std::sqrt(squares / n) / mean;
@@ -242,21 +244,20 @@ std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& s)
   const auto one = [trial](const char* metric, const char* role, double value, const char* unit) {
     return summary_row(trial, metric, role, {value, value, value}, unit);
   };
-  std::vector<SummaryRow> rows = {
-      one("throughput", "all", s.images_per_s, "images/s"),
-      summary_row(trial, "step_time", "worker", s.step_ms, "ms"),
-      one("data", "worker", s.phases_ms.data, "ms"),
-      one("forward", "worker", s.phases_ms.forward, "ms"),
-      one("backward", "worker", s.phases_ms.backward, "ms"),
-      one("push", "worker", s.phases_ms.push, "ms"),
-      one("wait", "worker", s.phases_ms.wait, "ms"),
-      one("update", "worker", s.phases_ms.update, "ms"),
-      one("goodput", "worker", s.goodput_gb_per_s, "GB/s"),
-      one("compute_max_over_mean", "worker", s.worker_busy.max_over_mean, "1"),
-      one("load_balance", "all", s.pop.load_balance, "1"),
-      one("communication_efficiency", "all", s.pop.communication_efficiency, "1"),
-      one("parallel_efficiency", "all", s.pop.parallel_efficiency, "1"),
-      one("trace_overhead", "all", s.trace_overhead, "1")};
+  std::vector<SummaryRow> rows = {one("throughput", "all", s.images_per_s, "images/s"),
+                                  summary_row(trial, "step_time", "worker", s.step_ms, "ms"),
+                                  one("data", "worker", s.phases_ms.data, "ms"),
+                                  one("forward", "worker", s.phases_ms.forward, "ms"),
+                                  one("backward", "worker", s.phases_ms.backward, "ms"),
+                                  one("push", "worker", s.phases_ms.push, "ms"),
+                                  one("wait", "worker", s.phases_ms.wait, "ms"),
+                                  one("update", "worker", s.phases_ms.update, "ms"),
+                                  one("goodput", "worker", s.goodput_gb_per_s, "GB/s"),
+                                  one("compute_max_over_mean", "worker", s.worker_busy.max_over_mean, "1"),
+                                  one("load_balance", "all", s.pop.load_balance, "1"),
+                                  one("communication_efficiency", "all", s.pop.communication_efficiency, "1"),
+                                  one("parallel_efficiency", "all", s.pop.parallel_efficiency, "1"),
+                                  one("trace_overhead", "all", s.trace_overhead, "1")};
   if (s.server_load.empty()) return rows;
   const auto load = [&](const std::string& what, const Imbalance& i) {
     rows.push_back(one((what + "_max_over_mean").c_str(), "server", i.max_over_mean, "1"));

@@ -1,7 +1,8 @@
 #pragma once
 
 /// @file
-/// Every figure that Steelyard reports of a trial, with its formula and source. Nothing else computes figures.
+/// Every figure that Steelyard reports of a trial, with its formula and source. Nothing else computes
+/// figures.
 
 #include <array>
 #include <cstdint>
@@ -24,8 +25,8 @@ struct Imbalance {
 /// An empty or all-zero load is even.
 Imbalance imbalance(std::span<const double> load);
 
-/// The POP Centre of Excellence's multiplicative model, over the ranks that take part: useful time u_i is what
-/// rank i computes, T the time of the measured steps.
+/// The POP Centre of Excellence's multiplicative model, over the ranks that take part: useful time u_i is
+/// what rank i computes, T the time of the measured steps.
 struct Pop {
   double load_balance = 1.0;              ///< mean u / max u
   double communication_efficiency = 1.0;  ///< max u / T
@@ -33,7 +34,8 @@ struct Pop {
 };
 Pop pop(std::span<const double> useful, double time);
 
-/// As nccl-tests defines them: algbw = bytes / time, busbw = algbw 2 (n - 1) / n for an allreduce over n ranks.
+/// As nccl-tests defines them: algbw = bytes / time, busbw = algbw 2 (n - 1) / n for an allreduce over n
+/// ranks.
 double algorithm_bandwidth(double bytes, double seconds);
 double allreduce_bus_bandwidth(double bytes, double seconds, int ranks);
 
@@ -54,13 +56,13 @@ struct StalenessSummary {
 };
 
 struct TrialSummary {
-  double images_per_s = 0.0;  ///< Samples of the measured steps / the longest worker's time in them.
-  Estimate step_ms;           ///< A step's time is the mean over the workers.
-  PhaseTimes phases_ms;       ///< Mean over measured steps and workers.
+  double images_per_s = 0.0;      ///< Samples of the measured steps / the longest worker's time in them.
+  Estimate step_ms;               ///< A step's time is the mean over the workers.
+  PhaseTimes phases_ms;           ///< Mean over measured steps and workers.
   double goodput_gb_per_s = 0.0;  ///< Payload that the workers send and receive / time, 10^9 bytes.
-  double loss = 0.0;          ///< Of the last step: mean over the global batch.
-  double accuracy = 0.0;      ///< Of the last evaluation; NaN where there is none.
-  std::int64_t steps = 0;     ///< Completed by every worker.
+  double loss = 0.0;              ///< Of the last step: mean over the global batch.
+  double accuracy = 0.0;          ///< Of the last evaluation; NaN where there is none.
+  std::int64_t steps = 0;         ///< Completed by every worker.
   std::int64_t measured_steps = 0;
   std::uint64_t messages = 0;  ///< Sent and received by the workers.
   std::uint64_t pushes = 0, applied = 0, dropped = 0;

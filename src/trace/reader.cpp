@@ -15,11 +15,14 @@ constexpr int kMostRanks = 1 << 20;
 Status read_tables(const std::string& path, RunTables& tables) {
   const Handle file({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose});
   if (!file.valid()) return Error{path + " cannot be read as HDF5: " + last_reason()};
-  if (read_text(file.id(), "format") != "steelyard-run") return Error{path + " is not the run.h5 of a Steelyard run"};
+  if (read_text(file.id(), "format") != "steelyard-run")
+    return Error{path + " is not the run.h5 of a Steelyard run"};
   const std::int64_t version = read_number(file.id(), "version", 0);
-  if (version != 1) return Error{path + " has trace format version " + std::to_string(version) + "; this program reads 1"};
+  if (version != 1)
+    return Error{path + " has trace format version " + std::to_string(version) + "; this program reads 1"};
   const std::int64_t ranks = read_number(file.id(), "ranks", 0);
-  if (ranks < 1 || ranks > kMostRanks) return Error{path + " says it has " + std::to_string(ranks) + " ranks"};
+  if (ranks < 1 || ranks > kMostRanks)
+    return Error{path + " says it has " + std::to_string(ranks) + " ranks"};
   tables.ranks = static_cast<int>(ranks);
   tables.run_id = read_text(file.id(), "run_id");
   tables.command = read_text(file.id(), "command");
@@ -40,14 +43,16 @@ Status read_tables(const std::string& path, RunTables& tables) {
 Handle open_rank_file(const std::string& path, bool& unclosed) {
   Handle file({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose});
   unclosed = !file.valid();
-  if (unclosed) file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT), H5Fclose);
+  if (unclosed)
+    file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT), H5Fclose);
   return file;
 }
 
 template <typename Row>
 void deal(hid_t file, int rank, std::vector<TrialData>& trials, std::vector<Row> RankTrial::*where) {
   for (const Row& row : read_table<Row>(file))
-    if (row.trial < trials.size()) (trials[row.trial].ranks[static_cast<std::size_t>(rank)].*where).push_back(row);
+    if (row.trial < trials.size())
+      (trials[row.trial].ranks[static_cast<std::size_t>(rank)].*where).push_back(row);
 }
 
 void read_rank(RunData& run, int rank) {

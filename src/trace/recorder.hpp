@@ -49,11 +49,13 @@ class Recorder {
   void add(const ShardLoadRow& row) { shard_loads_.push_back(row); }
   void add(const StalenessRow& row) { stalenesses_.push_back(row); }
   /// A finished event of the current trial.
-  void event(Phase phase, Step step, std::int64_t begin_ns, int peer = -1, int shard = -1, std::uint64_t bytes = 0) {
+  void event(Phase phase, Step step, std::int64_t begin_ns, int peer = -1, int shard = -1,
+             std::uint64_t bytes = 0) {
     if (file_) record({trial_, step, phase, peer, shard, begin_ns, now_ns(), bytes});
   }
 
-  /// Call once per step, inside it, so that the cost shows in its time. Writes when the interval is over or the memory for events fills.
+  /// Call once per step, inside it, so that the cost shows in its time. Writes when the interval is over or
+  /// the memory for events fills.
   void flush_if_due();
 
   std::uint16_t trial() const { return trial_; }
@@ -62,7 +64,8 @@ class Recorder {
   const std::vector<StepRow>& steps() const { return steps_; }
   const std::vector<LoadRow>& loads() const { return loads_; }
   const std::vector<StalenessRow>& stalenesses() const { return stalenesses_; }
-  /// Time spent on recording since begin_trial: flushes as measured, rows at the cost of one measured at start.
+  /// Time spent on recording since begin_trial: flushes as measured, rows at the cost of one measured at
+  /// start.
   std::int64_t overhead_ns() const;
 
  private:

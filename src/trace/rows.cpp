@@ -3,14 +3,14 @@
 namespace steelyard::trace {
 
 #define FIELD(Row, name) \
-  Field { #name, offsetof(Row, name), sizeof(Row::name), kind_of<decltype(Row::name)>() }
-#define TABLE(Row, name, ...)                                    \
-  template <>                                                    \
-  const Table& table<Row>() {                                    \
-    using R = Row;                                               \
-    static constexpr std::array kFields = {__VA_ARGS__};         \
-    static constexpr Table kTable{name, sizeof(Row), kFields};   \
-    return kTable;                                               \
+  Field { #name, offsetof(Row, name), sizeof(Row::name), kind_of < decltype(Row::name)>() }
+#define TABLE(Row, name, ...)                                  \
+  template <>                                                  \
+  const Table& table<Row>() {                                  \
+    using R = Row;                                             \
+    static constexpr std::array kFields = {__VA_ARGS__};       \
+    static constexpr Table kTable{name, sizeof(Row), kFields}; \
+    return kTable;                                             \
   }
 #define F(name) FIELD(R, name)
 
@@ -18,9 +18,9 @@ TABLE(EventRow, "events", F(trial), F(step), F(phase), F(peer), F(shard), F(begi
 TABLE(StepRow, "steps", F(trial), F(step), F(samples), F(loss), F(begin_ns), F(data_ns), F(forward_ns),
       F(backward_ns), F(push_ns), F(wait_ns), F(update_ns), F(end_ns), F(bytes_out), F(bytes_in), F(messages),
       F(cpu_ns), F(involuntary_switches))
-TABLE(LoadRow, "load", F(trial), F(window), F(step), F(begin_ns), F(end_ns), F(busy_ns), F(idle_ns), F(apply_ns),
-      F(pushes), F(pulls), F(applied), F(dropped), F(forwarded), F(bytes_in), F(bytes_out), F(queue_max), F(cpu_ns),
-      F(involuntary_switches), F(messages))
+TABLE(LoadRow, "load", F(trial), F(window), F(step), F(begin_ns), F(end_ns), F(busy_ns), F(idle_ns),
+      F(apply_ns), F(pushes), F(pulls), F(applied), F(dropped), F(forwarded), F(bytes_in), F(bytes_out),
+      F(queue_max), F(cpu_ns), F(involuntary_switches), F(messages))
 TABLE(ShardLoadRow, "shard_load", F(trial), F(window), F(shard), F(busy_ns), F(pushes), F(bytes))
 TABLE(StalenessRow, "staleness", F(trial), F(window), F(worker), F(shard), F(staleness), F(count), F(age_ns),
       F(skew_max))
@@ -31,7 +31,8 @@ TABLE(RoleRow, "roles", F(trial), F(rank), F(role), F(role_index))
 TABLE(TensorRow, "inventory", F(tensor), F(name), F(shape), F(dtype), F(elements), F(bytes))
 TABLE(PlacementRow, "placement", F(trial), F(epoch), F(shard), F(tensor), F(begin), F(end), F(server))
 TABLE(EvaluationRow, "evaluation", F(trial), F(step), F(time_ns), F(loss), F(accuracy))
-TABLE(FinalRow, "final", F(trial), F(parameter_hash), F(images_per_s), F(loss), F(accuracy), F(trace_overhead))
+TABLE(FinalRow, "final", F(trial), F(parameter_hash), F(images_per_s), F(loss), F(accuracy),
+      F(trace_overhead))
 TABLE(SummaryRow, "summary", F(trial), F(metric), F(role), F(value), F(low), F(high), F(unit))
 
 #undef F
@@ -39,8 +40,8 @@ TABLE(SummaryRow, "summary", F(trial), F(metric), F(role), F(value), F(low), F(h
 #undef FIELD
 
 std::span<const Table* const> rank_tables() {
-  static const std::array kTables = {&table<EventRow>(), &table<StepRow>(), &table<LoadRow>(), &table<ShardLoadRow>(),
-                                     &table<StalenessRow>()};
+  static const std::array kTables = {&table<EventRow>(), &table<StepRow>(), &table<LoadRow>(),
+                                     &table<ShardLoadRow>(), &table<StalenessRow>()};
   return kTables;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// The rows of the trace, as they lie in memory and (packed) in the files. docs/trace_format.md explains them.
-/// Times are ns since the rank's epoch; bytes are payload, 4 per element, without message headers.
+/// The rows of the trace, as they lie in memory and (packed) in the files. docs/trace_format.md explains
+/// them. Times are ns since the rank's epoch; bytes are payload, 4 per element, without message headers.
 
 #include <array>
 #include <cstddef>
@@ -15,7 +15,19 @@ namespace steelyard::trace {
 
 /// What a rank was doing. Names and order as in the file's enum.
 enum class Phase : std::uint8_t {
-  data, forward, backward, push, wait, update, serve, apply, reply, allreduce, migrate, checkpoint, evaluate
+  data,
+  forward,
+  backward,
+  push,
+  wait,
+  update,
+  serve,
+  apply,
+  reply,
+  allreduce,
+  migrate,
+  checkpoint,
+  evaluate
 };
 inline constexpr std::array<std::string_view, 13> kPhaseNames = {
     "data",  "forward", "backward",  "push",    "wait",       "update",  "serve",
@@ -108,10 +120,10 @@ struct TrialRow {
   Text<16> staleness_policy;
   std::int32_t servers, workers;
   std::uint64_t seed;
-  std::int32_t repeat;  ///< Round, from 0.
-  std::int32_t order;   ///< Position within the round.
+  std::int32_t repeat;      ///< Round, from 0.
+  std::int32_t order;       ///< Position within the round.
   std::int64_t begin, end;  ///< ns on rank 0's clock.
-  Text<16> status;      ///< planned, done, diverged.
+  Text<16> status;          ///< planned, done, diverged.
   Text<64> label;
   std::int64_t steps, warmup, batch;
   std::uint8_t confirmation;  ///< 1 in the fresh rounds that confirm a winner.
@@ -178,16 +190,26 @@ struct Field {
 
 template <typename T>
 constexpr Kind kind_of() {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return Kind::u8;
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return Kind::u16;
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return Kind::u32;
-  else if constexpr (std::is_same_v<T, std::uint64_t>) return Kind::u64;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return Kind::i32;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return Kind::i64;
-  else if constexpr (std::is_same_v<T, float>) return Kind::f32;
-  else if constexpr (std::is_same_v<T, double>) return Kind::f64;
-  else if constexpr (std::is_same_v<T, Phase>) return Kind::phase;
-  else return Kind::text;
+  if constexpr (std::is_same_v<T, std::uint8_t>)
+    return Kind::u8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return Kind::u16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return Kind::u32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return Kind::u64;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return Kind::i32;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return Kind::i64;
+  else if constexpr (std::is_same_v<T, float>)
+    return Kind::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Kind::f64;
+  else if constexpr (std::is_same_v<T, Phase>)
+    return Kind::phase;
+  else
+    return Kind::text;
 }
 
 /// A dataset: its name and the fields of a row, in file order.

@@ -37,7 +37,8 @@ void join_table(hid_t file, const std::string& directory, int ranks, const Table
     const auto count = static_cast<hsize_t>(rows[i]);
     const Handle part = checked({H5Screate_simple(1, &count, nullptr), H5Sclose}, "make a space");
     check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr), "select rows");
-    check(H5Pset_virtual(create.id(), space.id(), rank_file_name(static_cast<int>(i)).c_str(), table.name, part.id()),
+    check(H5Pset_virtual(create.id(), space.id(), rank_file_name(static_cast<int>(i)).c_str(), table.name,
+                         part.id()),
           "map a rank file");
   }
   check(H5Sselect_all(space.id()), "select all rows");
@@ -58,7 +59,8 @@ void write_run_file(const std::string& directory, const RunTables& tables, bool 
   const std::string fresh = path + ".new";
   const Handle access = checked({H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, "make properties");
   check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), "set the format");
-  Handle file = checked({H5Fcreate(fresh.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose}, "create " + fresh);
+  Handle file = checked({H5Fcreate(fresh.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose},
+                        "create " + fresh);
   write_text(file.id(), "format", "steelyard-run");
   write_number(file.id(), "version", 1);
   write_text(file.id(), "run_id", tables.run_id);

@@ -30,8 +30,8 @@ struct RunTables {
 /// Path of a rank's file below the run directory.
 std::string rank_file_name(int rank);
 
-/// Writes `directory`/run.h5 anew: beside the old one, then moved over it, so that there is a whole one at any
-/// time. @param join whether the rank files are complete and are joined.
+/// Writes `directory`/run.h5 anew: beside the old one, then moved over it, so that there is a whole one at
+/// any time. @param join whether the rank files are complete and are joined.
 void write_run_file(const std::string& directory, const RunTables& tables, bool join);
 
 }  // namespace steelyard::trace

@@ -34,8 +34,8 @@ int samples_needed(double alpha);
 /// Holm 1979: for each p-value whether its hypothesis is rejected with a family-wise error of `alpha`.
 std::vector<bool> holm_rejects(std::span<const double> p_values, double alpha);
 
-/// For each p-value the level that Holm's procedure tests it at: alpha / m for the least, then alpha / (m - 1)...
-/// An interval of confidence 1 - that level excludes the centre if and only if the single test rejects.
+/// For each p-value the level that Holm's procedure tests it at: alpha / m for the least, then alpha / (m -
+/// 1)... An interval of confidence 1 - that level excludes the centre if and only if the single test rejects.
 std::vector<double> holm_levels(std::span<const double> p_values, double alpha);
 
 }  // namespace steelyard::trace

@@ -13,7 +13,8 @@ namespace {
 
 // Small integers: every order of summation gives the same bits, so the comparison is exact.
 float input(std::size_t i, Rank rank, int round) {
-  return static_cast<float>((i * 7 + static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(round)) % 64);
+  return static_cast<float>((i * 7 + static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(round)) %
+                            64);
 }
 
 float expected(std::size_t i, int ranks, int round) {
@@ -31,7 +32,8 @@ TEST_P(EveryBackend, SumsExactlyWithSeveralBuffersUnderWayAndAgain) {
   std::vector<std::vector<float>> buffers;
   for (const std::size_t count : counts) buffers.emplace_back(count);
   const auto collective = std::move(make_collective(GetParam(), world)).value();
-  for (std::size_t b = 0; b < buffers.size(); ++b) EXPECT_EQ(collective->add(buffers[b]), static_cast<int>(b));
+  for (std::size_t b = 0; b < buffers.size(); ++b)
+    EXPECT_EQ(collective->add(buffers[b]), static_cast<int>(b));
 
   for (int round = 0; round < 3; ++round) {
     for (auto& buffer : buffers)

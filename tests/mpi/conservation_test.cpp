@@ -1,5 +1,5 @@
-// What is sent is received, and is what the plan says; every push is applied; a server that owns nothing still
-// starts, serves and ends.
+// What is sent is received, and is what the plan says; every push is applied; a server that owns nothing
+// still starts, serves and ends.
 #include <gtest/gtest.h>
 
 #include "tests/support/harness.hpp"

@@ -1,5 +1,5 @@
-// The first law: every synchronous mode is the serial algorithm, whatever the placement, backend, and number of
-// ranks; short last batches and shares without a sample included.
+// The first law: every synchronous mode is the serial algorithm, whatever the placement, backend, and number
+// of ranks; short last batches and shares without a sample included.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -28,7 +28,8 @@ TrialConfig base() {
   return config;
 }
 
-const std::vector<float>& serial_of(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset) {
+const std::vector<float>& serial_of(const TrialConfig& config, const ModelSpec& model,
+                                    const Dataset& dataset) {
   static std::map<std::string, std::vector<float>> kKnown;
   auto& values = kKnown[model.name + config.optimizer];
   if (values.empty()) values = test::serial(config, model, dataset);
@@ -50,7 +51,8 @@ std::vector<int> numbers_of_servers() {
   const int ranks = test::launch().world.size();
   std::vector<int> numbers;
   for (const int servers : {1, 2, ranks - 1})
-    if (servers >= 1 && servers < ranks && (numbers.empty() || numbers.back() < servers)) numbers.push_back(servers);
+    if (servers >= 1 && servers < ranks && (numbers.empty() || numbers.back() < servers))
+      numbers.push_back(servers);
   return numbers;
 }
 
@@ -112,7 +114,8 @@ TEST(EqualsSerial, PsBspWithEveryChoiceOfServerRanks) {
 }
 
 TEST(EqualsSerial, PsAspOfOneWorker) {
-  if (test::launch().world.size() < 2) return;  // ps has no form on one rank; refused, as the system tests show.
+  if (test::launch().world.size() < 2)
+    return;  // ps has no form on one rank; refused, as the system tests show.
   TrialConfig config = base();
   config.consistency = "asp";
   config.servers = test::launch().world.size() - 1;

@@ -74,7 +74,8 @@ std::vector<float> serial(const TrialConfig& config, const ModelSpec& spec, cons
     const Batch batch = feeder.batch(dataset.train, sampler.slice(step, {0, 1}));
     model->forward(batch, 1.0F / static_cast<float>(batch.count), parameters, silent);
     model->backward(batch, parameters, silent);
-    optimizer->apply({parameters.value_arena(), parameters.gradient_arena(), parameters.value_arena(), state.span(), step + 1});
+    optimizer->apply({parameters.value_arena(), parameters.gradient_arena(), parameters.value_arena(),
+                      state.span(), step + 1});
   }
   const auto values = parameters.value_arena();
   return {values.begin(), values.end()};

@@ -18,9 +18,9 @@ Dataset small_dataset(const ModelSpec& model, std::size_t train = 100);
 const cli::Launch& launch();
 
 struct Outcome {
-  std::vector<float> values;     ///< Final parameters, on every rank.
-  std::uint64_t hash = 0;        ///< On every rank.
-  std::vector<trace::RankTrial> ranks;  ///< What each recorded, on rank 0.
+  std::vector<float> values;                ///< Final parameters, on every rank.
+  std::uint64_t hash = 0;                   ///< On every rank.
+  std::vector<trace::RankTrial> ranks;      ///< What each recorded, on rank 0.
   std::vector<EvaluationPart> evaluations;  ///< This worker's.
 };
 

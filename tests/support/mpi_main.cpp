@@ -1,5 +1,5 @@
-// GoogleTest on every rank of a launch. Only rank 0 prints successes; every rank prints its failures; the exit
-// code is the greatest over ranks.
+// GoogleTest on every rank of a launch. Only rank 0 prints successes; every rank prints its failures; the
+// exit code is the greatest over ranks.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -15,7 +15,8 @@ class FailuresOnly final : public testing::EmptyTestEventListener {
   explicit FailuresOnly(int rank) : rank_(rank) {}
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (result.failed())
-      std::fprintf(stderr, "[rank %d] %s:%d: %s\n", rank_, result.file_name(), result.line_number(), result.message());
+      std::fprintf(stderr, "[rank %d] %s:%d: %s\n", rank_, result.file_name(), result.line_number(),
+                   result.message());
   }
 
  private:

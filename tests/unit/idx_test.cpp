@@ -20,10 +20,13 @@ Bytes big_endian(std::uint32_t value) {
 }
 
 Bytes images(std::uint32_t count) {
-  return Bytes("\0\0\x08\x03", 4) + big_endian(count) + big_endian(2) + big_endian(3) + Bytes(count * 6, '\x05');
+  return Bytes("\0\0\x08\x03", 4) + big_endian(count) + big_endian(2) + big_endian(3) +
+         Bytes(count * 6, '\x05');
 }
 
-Bytes labels(std::uint32_t count) { return Bytes("\0\0\x08\x01", 4) + big_endian(count) + Bytes(count, '\x01'); }
+Bytes labels(std::uint32_t count) {
+  return Bytes("\0\0\x08\x01", 4) + big_endian(count) + Bytes(count, '\x01');
+}
 
 class Idx : public testing::Test {
  protected:
@@ -72,19 +75,23 @@ TEST_F(Idx, EveryTruncationIsRefused) {
 TEST_F(Idx, EveryTruncationOfGzipIsRefused) {
   std::ifstream in(gzip("whole.gz", images(50)), std::ios::binary);
   const Bytes packed((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  for (std::size_t size = 0; size < packed.size(); ++size) EXPECT_FALSE(reason(file("cut.gz", packed.substr(0, size))).empty()) << size;
+  for (std::size_t size = 0; size < packed.size(); ++size)
+    EXPECT_FALSE(reason(file("cut.gz", packed.substr(0, size))).empty()) << size;
 }
 
 TEST_F(Idx, SaysWhatIsWrong) {
   EXPECT_NE(reason(directory_ / "none").find("No such file"), std::string::npos);
   EXPECT_NE(reason(directory_).find("not a regular file"), std::string::npos);
   EXPECT_NE(reason(file("text", "hello, this is no data")).find("not an IDX file"), std::string::npos);
-  EXPECT_NE(reason(file("labels", labels(40))).find("not an IDX file of bytes with 3 axes"), std::string::npos);
+  EXPECT_NE(reason(file("labels", labels(40))).find("not an IDX file of bytes with 3 axes"),
+            std::string::npos);
   EXPECT_NE(reason(file("more", images(4) + "x")).find("goes on"), std::string::npos);
-  const Bytes huge = Bytes("\0\0\x08\x03", 4) + big_endian(0xFFFFFFFFU) + big_endian(0xFFFFFFFFU) + big_endian(0xFFFFFFFFU);
+  const Bytes huge =
+      Bytes("\0\0\x08\x03", 4) + big_endian(0xFFFFFFFFU) + big_endian(0xFFFFFFFFU) + big_endian(0xFFFFFFFFU);
   EXPECT_NE(reason(file("huge", huge)).find("axis 1"), std::string::npos);
   const Bytes large = Bytes("\0\0\x08\x03", 4) + big_endian(1000) + big_endian(1000) + big_endian(1000);
-  EXPECT_NE(reason(file("large", large)).find("truncated"), std::string::npos) << "and no gigabyte is allocated first";
+  EXPECT_NE(reason(file("large", large)).find("truncated"), std::string::npos)
+      << "and no gigabyte is allocated first";
   EXPECT_NE(reason(file("none", images(0))).find("size 0"), std::string::npos);
 }
 

@@ -23,7 +23,9 @@ class Watcher final : public StepObserver {
 
 struct Fixture {
   explicit Fixture(const char* name, std::size_t count = 3)
-      : spec(describe_model(name).value()), parameters(spec.inventory, packed_layout(spec.inventory)), model(spec.make(8)) {
+      : spec(describe_model(name).value()),
+        parameters(spec.inventory, packed_layout(spec.inventory)),
+        model(spec.make(8)) {
     parameters.initialise(1);
     features.resize(count * spec.inputs);
     for (std::size_t i = 0; i < features.size(); ++i) features[i] = random_unit(2, 0, i);
@@ -49,7 +51,8 @@ TEST_P(Gradients, AgreeWithCentralDifferences) {
   f.loss();
   f.model->backward(f.batch, f.parameters, f.watcher);
   for (TensorId id = 0; id < f.spec.inventory.size(); ++id) {
-    const auto analytic = std::vector<float>(f.parameters.gradient(id).begin(), f.parameters.gradient(id).end());
+    const auto analytic =
+        std::vector<float>(f.parameters.gradient(id).begin(), f.parameters.gradient(id).end());
     auto values = f.parameters.values(id);
     double difference = 0.0;
     double norm = 1e-12;
@@ -89,7 +92,8 @@ TEST_P(Gradients, OfABatchAreTheSumOverItsParts) {
   std::vector<double> sum(total_elements(whole.spec.inventory));
   const std::size_t inputs = part.spec.inputs;
   for (const auto& [begin, end] : {std::pair<std::size_t, std::size_t>{0, 2}, {2, 5}, {5, 5}}) {
-    const Batch batch{end - begin, std::span<const float>(part.features).subspan(begin * inputs, (end - begin) * inputs),
+    const Batch batch{end - begin,
+                      std::span<const float>(part.features).subspan(begin * inputs, (end - begin) * inputs),
                       std::span<const std::uint8_t>(part.labels).subspan(begin, end - begin)};
     part.model->forward(batch, 1.0F, part.parameters, part.watcher);
     part.model->backward(batch, part.parameters, part.watcher);
@@ -112,8 +116,8 @@ TEST(Models, InitialValuesAreTheSameForEveryPieceOfATensor) {
 }
 
 TEST(Models, NamesThatAreWrongSayWhatIsAllowed) {
-  for (const char* name : {"mlp", "mlp:", "mlp:5", "mlp:5-", "mlp:-5", "mlp:0-3", "mlp:5-x", "mlp:5-3000", "mlp:5-1",
-                           "mlp:99999999999999999999-2", "lenet:3", "vgg"})
+  for (const char* name : {"mlp", "mlp:", "mlp:5", "mlp:5-", "mlp:-5", "mlp:0-3", "mlp:5-x", "mlp:5-3000",
+                           "mlp:5-1", "mlp:99999999999999999999-2", "lenet:3", "vgg"})
     EXPECT_FALSE(describe_model(name)) << name;
   EXPECT_EQ(describe_model("vgg").error().message, "unknown model 'vgg'; choose one of: lenet, mlp");
 }

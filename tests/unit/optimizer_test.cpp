@@ -28,7 +28,8 @@ constexpr double kMomentum = 0.9;
 const Case kCases[] = {
     {"sgd", [](Element& e, double g, int) { e.w -= kRate * g; }},
     {"momentum", [](Element& e, double g, int) { e.v = kMomentum * e.v + g, e.w -= kRate * e.v; }},
-    {"nesterov", [](Element& e, double g, int) { e.v = kMomentum * e.v + g, e.w -= kRate * (g + kMomentum * e.v); }},
+    {"nesterov",
+     [](Element& e, double g, int) { e.v = kMomentum * e.v + g, e.w -= kRate * (g + kMomentum * e.v); }},
     {"adagrad", [](Element& e, double g, int) { e.v += g * g, e.w -= kRate * g / (std::sqrt(e.v) + 1e-10); }},
     {"adam",
      [](Element& e, double g, int t) {
@@ -43,13 +44,15 @@ TEST(Optimizer, FollowsItsFormula) {
   for (const Case& one : kCases)
     for (const bool in_place : {true, false}) {
       const auto optimizer =
-          std::move(make_optimizer(one.name, {static_cast<float>(kRate), static_cast<float>(kMomentum)})).value();
+          std::move(make_optimizer(one.name, {static_cast<float>(kRate), static_cast<float>(kMomentum)}))
+              .value();
       std::vector<float> from(kCount);
       std::vector<float> to(kCount);
       std::vector<float> gradient(kCount);
       std::vector<float> state(kCount * optimizer->state_per_element());
       std::vector<Element> expected;
-      for (std::size_t i = 0; i < kCount; ++i) expected.push_back({static_cast<double>(from[i] = random_unit(1, 0, i))});
+      for (std::size_t i = 0; i < kCount; ++i)
+        expected.push_back({static_cast<double>(from[i] = random_unit(1, 0, i))});
       for (int t = 1; t <= 5; ++t) {
         for (std::size_t i = 0; i < kCount; ++i) {
           gradient[i] = random_unit(2, static_cast<std::uint64_t>(t), i);
@@ -57,7 +60,8 @@ TEST(Optimizer, FollowsItsFormula) {
         }
         std::vector<float>& result = in_place ? from : to;
         optimizer->apply({from, gradient, result, state, t});
-        for (std::size_t i = 0; i < kCount; ++i) EXPECT_NEAR(result[i], expected[i].w, 2e-5) << one.name << " " << t;
+        for (std::size_t i = 0; i < kCount; ++i)
+          EXPECT_NEAR(result[i], expected[i].w, 2e-5) << one.name << " " << t;
         if (!in_place) std::swap(from, to);
       }
     }

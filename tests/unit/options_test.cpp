@@ -29,7 +29,8 @@ std::string reason(std::vector<const char*> arguments, std::vector<std::string> 
 class ConfigFile {
  public:
   explicit ConfigFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / ("options_test-" + std::to_string(getpid()) + ".toml")) {
+      : path_(std::filesystem::temp_directory_path() /
+              ("options_test-" + std::to_string(getpid()) + ".toml")) {
     std::ofstream(path_) << text;
   }
   ~ConfigFile() { std::filesystem::remove(path_); }
@@ -41,7 +42,8 @@ class ConfigFile {
 
 TEST(Options, CommandLineOverEnvironmentOverFileOverDefault) {
   const ConfigFile file("steps = 10\nbatch = 20\nlr = 0.5\n");
-  const auto parsed = parse({"train", "--config", file.path(), "--steps", "30"}, {"STEELYARD_BATCH=40", "STEELYARD_STEPS=50"});
+  const auto parsed = parse({"train", "--config", file.path(), "--steps", "30"},
+                            {"STEELYARD_BATCH=40", "STEELYARD_STEPS=50"});
   ASSERT_TRUE(parsed) << parsed.error().message;
   const Options& options = parsed.value().options;
   EXPECT_EQ(options.integer("steps"), 30);
@@ -55,7 +57,8 @@ TEST(Options, CommandLineOverEnvironmentOverFileOverDefault) {
 
 TEST(Options, TheEffectiveOptionsAsAFileGiveThemselvesAgain) {
   for (const char* mode : {"ps", "allreduce"}) {
-    const auto first = parse({"train", "--mode", mode, "--epochs", "3", "--deterministic", "--batch-per-worker", "5"});
+    const auto first =
+        parse({"train", "--mode", mode, "--epochs", "3", "--deterministic", "--batch-per-worker", "5"});
     ASSERT_TRUE(first);
     const ConfigFile file(first.value().options.toml());
     const auto second = parse({"train", "--config", file.path()});
@@ -87,12 +90,16 @@ TEST(Options, TrialsSurviveTheFile) {
 }
 
 TEST(Options, BadValuesAreNamedWithWhatIsAllowed) {
-  EXPECT_EQ(reason({"train", "--steps", "-3"}), "--steps '-3': must be a whole number from 0 to 9007199254740992");
-  EXPECT_EQ(reason({"train", "--batch", "99999999999999999999"}), "--batch '99999999999999999999': must be a whole number from 1 to 2147483647");
-  EXPECT_EQ(reason({"train", "--batch", "1e3"}), "--batch '1e3': must be a whole number from 1 to 2147483647");
+  EXPECT_EQ(reason({"train", "--steps", "-3"}),
+            "--steps '-3': must be a whole number from 0 to 9007199254740992");
+  EXPECT_EQ(reason({"train", "--batch", "99999999999999999999"}),
+            "--batch '99999999999999999999': must be a whole number from 1 to 2147483647");
+  EXPECT_EQ(reason({"train", "--batch", "1e3"}),
+            "--batch '1e3': must be a whole number from 1 to 2147483647");
   EXPECT_EQ(reason({"train", "--lr", "nan"}), "--lr 'nan': must be a number from 0 to 1000000");
   EXPECT_EQ(reason({"train", "--momentum", "1.5"}), "--momentum '1.5': must be a number from 0 to 1");
-  EXPECT_EQ(reason({"compare", "--servers", "1,,2"}), "--servers '1,,2': must be whole numbers from 1 to 2147483647 with a ',' between");
+  EXPECT_EQ(reason({"compare", "--servers", "1,,2"}),
+            "--servers '1,,2': must be whole numbers from 1 to 2147483647 with a ',' between");
   EXPECT_EQ(reason({"train", "--trace", "some"}), "--trace 'some': choose one of: full, off");
   EXPECT_NE(reason({"train", "--stpes", "3"}).find("--stpes"), std::string::npos);
   EXPECT_EQ(reason({"trian"}), "unknown command 'trian'; choose one of: train, compare, inspect");
@@ -101,7 +108,8 @@ TEST(Options, BadValuesAreNamedWithWhatIsAllowed) {
 
 TEST(Options, BadVariablesAndFilesAreNamed) {
   EXPECT_EQ(reason({"train"}, {"STEELYARD_STEPS=x"}),
-            "STEELYARD_STEPS: --steps 'x': must be a whole number from 0 to 9007199254740992 (from the environment)");
+            "STEELYARD_STEPS: --steps 'x': must be a whole number from 0 to 9007199254740992 (from the "
+            "environment)");
   EXPECT_EQ(reason({"train"}, {"STEELYARD_STEPS="}), "") << "an empty variable is an unset one";
   EXPECT_EQ(reason({"train"}, {"STEELYARD_UNKNOWN=1"}), "") << "a stray variable is nobody's error";
   const ConfigFile unknown("colour = 3\n");
@@ -112,16 +120,21 @@ TEST(Options, BadVariablesAndFilesAreNamed) {
 }
 
 TEST(Options, AnOptionWithoutEffectIsRefused) {
-  EXPECT_NE(reason({"train", "--mode", "allreduce", "--servers", "2"}).find("--servers has no effect"), std::string::npos);
-  EXPECT_NE(reason({"train", "--mode", "ps", "--collective", "mpi"}).find("--collective has no effect"), std::string::npos);
-  EXPECT_NE(reason({"train", "--optimizer", "sgd", "--momentum", "0.5"}).find("--momentum has no effect"), std::string::npos);
-  EXPECT_NE(reason({"train", "--placement-offset", "1"}).find("--placement-offset has no effect"), std::string::npos);
+  EXPECT_NE(reason({"train", "--mode", "allreduce", "--servers", "2"}).find("--servers has no effect"),
+            std::string::npos);
+  EXPECT_NE(reason({"train", "--mode", "ps", "--collective", "mpi"}).find("--collective has no effect"),
+            std::string::npos);
+  EXPECT_NE(reason({"train", "--optimizer", "sgd", "--momentum", "0.5"}).find("--momentum has no effect"),
+            std::string::npos);
+  EXPECT_NE(reason({"train", "--placement-offset", "1"}).find("--placement-offset has no effect"),
+            std::string::npos);
   EXPECT_NE(reason({"train", "--steps", "3", "--epochs", "1"}).find("two ways"), std::string::npos);
 }
 
 TEST(Options, HelpAndVersionSayWhatThereIs) {
   const std::string help = parse({"train", "--help"}).value().print;
-  for (const char* word : {"--placement", "largest_first", "nesterov", "--bundle-bytes", "ring", "--print-config"})
+  for (const char* word :
+       {"--placement", "largest_first", "nesterov", "--bundle-bytes", "ring", "--print-config"})
     EXPECT_NE(help.find(word), std::string::npos) << word;
   EXPECT_NE(parse({"--version"}).value().print.find("HDF5"), std::string::npos);
   const ConfigFile same(parse({"train", "--steps", "5", "--print-config"}).value().print);

@@ -19,7 +19,8 @@ std::vector<Shard> place(const char* name, const Inventory& inventory, int serve
 
 double max_over_mean(const std::vector<Shard>& shards, int servers) {
   std::vector<double> load(static_cast<std::size_t>(servers));
-  for (const Shard& shard : shards) load[static_cast<std::size_t>(shard.server)] += static_cast<double>(shard.elements());
+  for (const Shard& shard : shards)
+    load[static_cast<std::size_t>(shard.server)] += static_cast<double>(shard.elements());
   return trace::imbalance(load).max_over_mean;
 }
 
@@ -62,7 +63,8 @@ TEST(Placement, RoundRobinWithOffsetOneGivesOneServerMostOfTheTraffic) {
   const Inventory mlp = inventory_of("mlp:784-256-128-64-10");
   std::vector<double> share(4);
   for (const Shard& shard : place("round_robin", mlp, 4, 1))
-    share[static_cast<std::size_t>(shard.server)] += 100.0 * static_cast<double>(shard.elements()) / 242'762.0;
+    share[static_cast<std::size_t>(shard.server)] +=
+        100.0 * static_cast<double>(shard.elements()) / 242'762.0;
   EXPECT_NEAR(share[0], 0.06, 0.005);
   EXPECT_NEAR(share[1], 86.05, 0.005);
   EXPECT_NEAR(share[2], 0.13, 0.005);
@@ -91,7 +93,8 @@ TEST_P(Plans, EveryShardTravelsInOneBundleOfItsServer) {
           ASSERT_EQ(plan.shards[id].server, bundle.server);
         }
         ASSERT_EQ(elements, bundle.elements);
-        ASSERT_TRUE(bundle.bytes() <= GetParam() || bundle.shards.size() == 1) << "only a lone shard may be larger";
+        ASSERT_TRUE(bundle.bytes() <= GetParam() || bundle.shards.size() == 1)
+            << "only a lone shard may be larger";
       }
       for (const int times : seen) ASSERT_EQ(times, 1);
     }
@@ -109,7 +112,8 @@ TEST_P(Plans, NothingOverlapsInTheArena) {
     for (const Bundle& bundle : plan.bundles) {
       use(bundle.header_begin, kHeaderElements);
       ASSERT_EQ(bundle.header_begin % kHeaderElements, 0U) << "headers lie on cache lines";
-      ASSERT_TRUE(bundle.piece || bundle.begin == bundle.header_begin + kHeaderElements) << "one contiguous message";
+      ASSERT_TRUE(bundle.piece || bundle.begin == bundle.header_begin + kHeaderElements)
+          << "one contiguous message";
       std::size_t next = bundle.begin;
       for (const ShardId id : bundle.shards) {
         const Shard& shard = plan.shards[id];

@@ -19,7 +19,8 @@ std::vector<std::uint32_t> global_batch(Step step, int workers, std::uint64_t se
 
 TEST(Sampler, TheGlobalBatchDoesNotDependOnTheNumberOfWorkers) {
   for (Step step = 0; step < 40; ++step)
-    for (int workers = 2; workers <= 23; ++workers) EXPECT_EQ(global_batch(step, workers), global_batch(step, 1));
+    for (int workers = 2; workers <= 23; ++workers)
+      EXPECT_EQ(global_batch(step, workers), global_batch(step, 1));
 }
 
 TEST(Sampler, AnEpochHasEverySampleOnceAndEndsShort) {

@@ -1,5 +1,5 @@
-// The server without MPI: every interleaving of 2 workers x 2 bundles x 3 steps, with replies that leave at once
-// or late.
+// The server without MPI: every interleaving of 2 workers x 2 bundles x 3 steps, with replies that leave at
+// once or late.
 #include "modes/ps/server.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ constexpr Clock kSteps = 3;
 constexpr std::array<BundleId, kBundles> kIds = {4, 9};
 constexpr std::array<std::size_t, kBundles> kElements = {1, 2};
 
-/// One execution of the server, driven by a sequence of choices. Gradients tell workers and steps apart: worker w
-/// pushes 10^w in every step, so the values show which pushes were applied.
+/// One execution of the server, driven by a sequence of choices. Gradients tell workers and steps apart:
+/// worker w pushes 10^w in every step, so the values show which pushes were applied.
 class World {
  public:
   World(const char* consistency, bool in_worker_order)
@@ -123,7 +123,8 @@ void expect_finished_well(World& world, const char* consistency) {
   const bool bsp = std::string_view(consistency) == "bsp";
   EXPECT_EQ(server.updates(), bsp ? pushes / kWorkers : pushes);
   for (int bundle = 0; bundle < kBundles; ++bundle)
-    for (const float value : server.values(bundle)) EXPECT_EQ(value, -11.0F * kSteps) << "each worker's pushes, once";
+    for (const float value : server.values(bundle))
+      EXPECT_EQ(value, -11.0F * kSteps) << "each worker's pushes, once";
   std::uint64_t counted = 0;
   for (int worker = 0; worker < kWorkers; ++worker)
     for (int bundle = 0; bundle < kBundles; ++bundle)
@@ -140,7 +141,8 @@ std::vector<std::function<void()>> possible_actions(World& world) {
   std::vector<std::function<void()>> actions;
   for (int worker = 0; worker < kWorkers; ++worker)
     for (int bundle = 0; bundle < kBundles; ++bundle)
-      if (world.can_push(worker, bundle)) actions.push_back([&world, worker, bundle] { world.push(worker, bundle); });
+      if (world.can_push(worker, bundle))
+        actions.push_back([&world, worker, bundle] { world.push(worker, bundle); });
   for (std::size_t reply = 0; reply < world.on_the_way(); ++reply)
     actions.push_back([&world, reply] { world.send(reply); });
   return actions;
@@ -148,9 +150,10 @@ std::vector<std::function<void()>> possible_actions(World& world) {
 
 enum class Replies { at_once, at_any_moment };
 
-/// Runs one execution: takes `choices` as far as they go, then always the first action. @return how many actions
-/// there were to choose from at each point, and the greatest lag.
-std::pair<std::vector<std::size_t>, Clock> play(World& world, Replies replies, std::vector<std::size_t>& choices) {
+/// Runs one execution: takes `choices` as far as they go, then always the first action. @return how many
+/// actions there were to choose from at each point, and the greatest lag.
+std::pair<std::vector<std::size_t>, Clock> play(World& world, Replies replies,
+                                                std::vector<std::size_t>& choices) {
   std::vector<std::size_t> widths;
   Clock lag = 0;
   while (!world.finished() && !testing::Test::HasFailure()) {
@@ -175,7 +178,8 @@ struct Explored {
 };
 
 /// All executions, depth first, at most `most` of them.
-Explored explore(const char* consistency, bool in_worker_order, Replies replies, std::size_t most = 1U << 30U) {
+Explored explore(const char* consistency, bool in_worker_order, Replies replies,
+                 std::size_t most = 1U << 30U) {
   Explored explored;
   std::vector<std::size_t> choices;
   do {
@@ -219,7 +223,8 @@ TEST(Server, RepliesRotate) {
   const auto consistency = make_consistency("bsp").value();
   const auto optimizer = make_optimizer("sgd", {}).value();
   constexpr int kMany = 4;
-  Server server({kMany, 2, 1, false}, *optimizer, *consistency, std::array<BundleId, 1>{0}, std::array<std::size_t, 1>{1});
+  Server server({kMany, 2, 1, false}, *optimizer, *consistency, std::array<BundleId, 1>{0},
+                std::array<std::size_t, 1>{1});
   for (int worker = 0; worker < kMany; ++worker) {
     Header header;
     header.worker = worker;

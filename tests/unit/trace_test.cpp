@@ -117,7 +117,8 @@ TEST_F(TraceFiles, AKilledWriterLosesOnlyTheLastInterval) {
   EXPECT_EQ(run.value().unclosed.size(), 1U);
   const auto& steps = run.value().trials[0].ranks[0].steps;
   ASSERT_GE(steps.size(), 199U);
-  for (std::size_t i = 0; i < steps.size(); ++i) ASSERT_EQ(steps[i].step, static_cast<Step>(i)) << "no row is torn";
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    ASSERT_EQ(steps[i].step, static_cast<Step>(i)) << "no row is torn";
 }
 
 TEST_F(TraceFiles, AnExistingFileIsNotOverwritten) {
@@ -131,7 +132,11 @@ TEST_F(TraceFiles, WhatIsNoRunIsRefusedWithAReason) {
   EXPECT_NE(read_run("/nowhere").error().message.find("not a directory"), std::string::npos);
   fs::remove(directory_ / "run.h5");
   EXPECT_NE(read_run(directory_).error().message.find("no run.h5"), std::string::npos);
-  { std::FILE* file = std::fopen((directory_ / "run.h5").c_str(), "w"); std::fputs("not HDF5", file); std::fclose(file); }
+  {
+    std::FILE* file = std::fopen((directory_ / "run.h5").c_str(), "w");
+    std::fputs("not HDF5", file);
+    std::fclose(file);
+  }
   EXPECT_NE(read_run(directory_).error().message.find("cannot be read as HDF5"), std::string::npos);
 }
 

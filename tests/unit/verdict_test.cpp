@@ -17,19 +17,22 @@ std::vector<double> around(double centre, int rounds) {
   return x;
 }
 
-std::string say(std::vector<Ratio> ratios, const std::vector<double>& confirmation, bool oversubscribed = false) {
+std::string say(std::vector<Ratio> ratios, const std::vector<double>& confirmation,
+                bool oversubscribed = false) {
   judge(ratios);
   return verdict(ratios, candidate(ratios), confirmation, oversubscribed);
 }
 
 TEST(Verdict, NoneBelowSixRounds) {
-  EXPECT_NE(say({ratio("ps", around(2.0, 5))}, around(2.0, 9)).find("No verdict: 5 rounds were run and at least 6"),
-            std::string::npos);
+  EXPECT_NE(
+      say({ratio("ps", around(2.0, 5))}, around(2.0, 9)).find("No verdict: 5 rounds were run and at least 6"),
+      std::string::npos);
 }
 
 TEST(Verdict, NoneWhereTheCorrectionCannotBeMet) {
   const auto text = say({ratio("ps 1", around(2.0, 6)), ratio("ps 2", around(2.0, 6))}, around(2.0, 9));
-  EXPECT_NE(text.find("with 2 ratios at least 7 rounds are needed, and 6 were run"), std::string::npos) << text;
+  EXPECT_NE(text.find("with 2 ratios at least 7 rounds are needed, and 6 were run"), std::string::npos)
+      << text;
 }
 
 TEST(Verdict, NamesAWinnerOnlyWhenFreshRoundsConfirmIt) {
@@ -65,7 +68,8 @@ TEST(Verdict, EqualWorkersAreAFamilyOfTheirOwn) {
   judge(ratios);
   EXPECT_DOUBLE_EQ(ratios[0].confidence, 0.95);
   EXPECT_DOUBLE_EQ(ratios[1].confidence, 0.95);
-  EXPECT_NE(say(ratios, around(1.3, 9)).find("At the same number of workers: ps 1 measured faster"), std::string::npos);
+  EXPECT_NE(say(ratios, around(1.3, 9)).find("At the same number of workers: ps 1 measured faster"),
+            std::string::npos);
 }
 
 TEST(Verdict, RoundsForAFamilyForgiveOneOutlier) {

@@ -1,5 +1,5 @@
-#include "modes/ps/consistency/consistency.hpp"
 #include "src/base/catalog.hpp"
+#include "modes/ps/consistency/consistency.hpp"
 
 namespace steelyard::ps {
 

@@ -17,7 +17,9 @@ constexpr Choice<Placement> kRows[] = {
 };
 }  // namespace
 
-Expected<Placement*> find_placement(std::string_view name) { return choose<Placement>("placement", kRows, name); }
+Expected<Placement*> find_placement(std::string_view name) {
+  return choose<Placement>("placement", kRows, name);
+}
 
 std::string placement_help() { return help<Placement>(kRows); }
 

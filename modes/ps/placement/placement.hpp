@@ -39,7 +39,8 @@ std::string placement_help();
 /// One shard per tensor, tensor i on owner_of[i].
 std::vector<Shard> whole_tensors(const Inventory& inventory, std::span<const int> owner_of);
 
-/// Puts the tensors in the order `order`, each on the server with the fewest bytes so far, the lowest of equals.
+/// Puts the tensors in the order `order`, each on the server with the fewest bytes so far, the lowest of
+/// equals.
 std::vector<int> least_loaded(const Inventory& inventory, std::span<const std::size_t> order, int servers);
 
 }  // namespace steelyard::ps

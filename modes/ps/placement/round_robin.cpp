@@ -2,7 +2,8 @@
 
 namespace steelyard::ps {
 
-// TensorFlow's replica_device_setter; it counts every variable, `global_step` first: offset 1 reproduces that.
+// TensorFlow's replica_device_setter; it counts every variable, `global_step` first: offset 1 reproduces
+// that.
 std::vector<Shard> place_round_robin(const Inventory& inventory, const PlacementOptions& options) {
   std::vector<int> owner_of(inventory.size());
   for (std::size_t i = 0; i < owner_of.size(); ++i)

@@ -1,0 +1,48 @@
+"""The other builds: clang with warnings as errors and its tests, sanitizers with unit and MPI tests, no oneDNN, every
+header alone."""
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(sys.argv[1])
+
+
+def run(*command: str, **variables: str) -> None:
+    print("+", *command, flush=True)
+    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, **variables})
+
+
+def build(folder: Path, *settings: str) -> None:
+    run("cmake", "-S", ".", "-B", str(folder), "-G", "Ninja", "-DSTEELYARD_WERROR=ON", *settings)
+    run("cmake", "--build", str(folder))
+
+
+def check_headers(folder: Path) -> None:
+    """Compiles each header as if it were a source, with the flags of the build."""
+    commands = subprocess.run(["ninja", "-C", str(folder), "-t", "commands", "tests/unit_options_test"], capture_output=True,
+                              text=True, check=True).stdout.splitlines()
+    flags = next(line for line in commands if "options_test.cpp" in line).split(" -o ")[0].split()
+    flags = [flag for flag in flags[1:] if flag not in ("-MD",)]
+    flags = [flag for index, flag in enumerate(flags) if flag not in ("-MT", "-MF") and flags[index - 1] not in ("-MT", "-MF")]
+    for header in sorted(h for top in ("kernels", "src", "modes", "tests") for h in (ROOT / top).rglob("*.hpp")):
+        subprocess.run(["c++", *flags, "-Wno-pragma-once-outside-header", "-fsyntax-only", "-x", "c++", str(header)], check=True, cwd=folder)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="steelyard-builds-") as scratch:
+        folder = Path(scratch)
+        build(folder / "clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_C_COMPILER=clang")
+        run("ctest", "--test-dir", str(folder / "clang"), "-L", "unit|mpi", "--output-on-failure")
+        build(folder / "asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSTEELYARD_SANITIZE=ON")
+        # Open MPI and oneDNN keep memory to the end of the process; leaks are looked for in our unit tests.
+        run("ctest", "--test-dir", str(folder / "asan"), "-L", "unit", "--output-on-failure")
+        run("ctest", "--test-dir", str(folder / "asan"), "-L", "mpi", "--output-on-failure", ASAN_OPTIONS="detect_leaks=0")
+        build(folder / "eigen", "-DSTEELYARD_ONEDNN=OFF")
+        run("ctest", "--test-dir", str(folder / "eigen"), "-L", "unit|mpi", "--output-on-failure")
+        check_headers(folder / "eigen")
+    print("ok")
+
+
+main()
