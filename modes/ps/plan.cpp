@@ -26,12 +26,14 @@ class Planner {
 
  private:
   void add_tensor(TensorId tensor) {
-    const auto [first, last] = std::ranges::equal_range(plan_.shards, tensor, {}, &Shard::tensor);
+    const auto first = static_cast<ShardId>(
+        std::ranges::lower_bound(plan_.shards, tensor, {}, &Shard::tensor) - plan_.shards.begin());
+    const auto last = static_cast<ShardId>(
+        std::ranges::upper_bound(plan_.shards, tensor, {}, &Shard::tensor) - plan_.shards.begin());
     if (last - first == 1)
-      add_whole(static_cast<ShardId>(first - plan_.shards.begin()));
+      add_whole(first);
     else
-      add_pieces(tensor, static_cast<ShardId>(first - plan_.shards.begin()),
-                 static_cast<ShardId>(last - first));
+      add_pieces(tensor, first, last - first);
   }
 
   void add_whole(ShardId id) {

@@ -25,7 +25,7 @@ inline void require(bool holds, std::string_view what, Where where = {}) {
 /// How `die` names this process ("rank 3") and ends its peers. The MPI layer sets it once it is up.
 struct Abort {
   int rank = -1;
-  [[noreturn]] void (*end_job)() = nullptr;
+  void (*end_job)() = nullptr;  ///< Does not return.
 };
 void set_abort(Abort abort) noexcept;
 

@@ -38,7 +38,6 @@ void Recorder::attach(std::unique_ptr<RankFile> file, double flush_seconds) {
   flush_interval_ns_ = static_cast<std::int64_t>(flush_seconds * 1e9);
   last_flush_ns_ = now_ns();
   events_.reserve(kEventsInMemory);
-  shard_loads_.reserve(kRowsReserved);
   measure_cost();
 }
 
@@ -54,10 +53,12 @@ void Recorder::begin_trial(std::uint16_t trial, Step steps) {
   trial_ = trial;
   steps_.clear();
   loads_.clear();
+  shard_loads_.clear();
   stalenesses_.clear();
   steps_written_ = loads_written_ = stalenesses_written_ = 0;
   steps_.reserve(static_cast<std::size_t>(std::min(steps, kMostStepsReserved)));
   loads_.reserve(kRowsReserved);
+  shard_loads_.reserve(kRowsReserved);
   stalenesses_.reserve(kRowsReserved);
   flushing_ns_ = 0;
   recorded_ = 0;
@@ -107,7 +108,10 @@ void Recorder::count_received(std::uint64_t bytes, std::uint32_t messages) {
 }
 
 void Recorder::flush_if_due() {
-  if (!file_) return;
+  if (!file_) {
+    shard_loads_.clear();  // Nobody will read them.
+    return;
+  }
   const bool full = events_.size() > kEventsInMemory * 3 / 4 || shard_loads_.size() > kRowsReserved * 3 / 4;
   if (full || now_ns() - last_flush_ns_ >= flush_interval_ns_) write_rows();
 }

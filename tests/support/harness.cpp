@@ -35,7 +35,8 @@ const cli::Launch& launch() {
   return *kLaunch;
 }
 
-Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset) {
+Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
+                  const std::function<void(Step)>& progress) {
   const cli::Launch& all = launch();
   const Mode& mode = *find_mode(config.mode).value();
   if (const auto good = check_trial(config, model, all.world.size()); !good) die(good.error().message);
@@ -44,8 +45,8 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   const auto workers = all.world.split(worker == Roles::kNone ? -1 : 0);
   trace::Recorder recorder;
   recorder.begin_trial(0, config.steps);
-  Session session{config,      roles,   model,    dataset,  all.world,   all.pushes,
-                  all.replies, workers, all.wait, recorder, [](Step) {}, true};
+  Session session{config,      roles,   model,    dataset,  all.world, all.pushes,
+                  all.replies, workers, all.wait, recorder, progress,  true};
   mode.run(session);
   mpi::barrier(all.world, all.wait);
 

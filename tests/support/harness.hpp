@@ -3,6 +3,7 @@
 /// @file
 /// Runs trials through the real modes without files, and the serial algorithm beside them.
 
+#include <functional>
 #include <vector>
 
 #include "modes/mode.hpp"
@@ -24,8 +25,9 @@ struct Outcome {
   std::vector<EvaluationPart> evaluations;  ///< This worker's.
 };
 
-/// Collective: runs `config` on all ranks.
-Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset);
+/// Collective: runs `config` on all ranks. @param progress is told every step that this rank completes.
+Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
+                  const std::function<void(Step)>& progress = [](Step) {});
 
 /// The same training by one process, one batch at a time, with neither Synchronizer nor messages.
 std::vector<float> serial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset);

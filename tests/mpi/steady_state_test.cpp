@@ -1,0 +1,76 @@
+// In the steady state our code allocates nothing, in either mode, on servers and workers alike.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/support/harness.hpp"
+
+namespace {
+
+std::atomic<std::uint64_t> g_allocations{0};
+
+void* counted(std::size_t bytes) {
+  ++g_allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes); }
+void* operator new[](std::size_t bytes) { return counted(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace steelyard {
+namespace {
+
+/// Allocations between the steps `from` and `to` as this rank completes them.
+std::uint64_t allocations(const TrialConfig& config, Step from, Step to) {
+  const ModelSpec model = describe_model("lenet").value();
+  const Dataset dataset = test::small_dataset(model, 2000);
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  const auto watch = [&](Step completed) {
+    if (completed == from) begin = g_allocations;
+    if (completed == to) end = g_allocations;
+  };
+  test::run_trial(config, model, dataset, watch);
+  return end - begin;
+}
+
+TrialConfig base(const char* mode, int servers) {
+  TrialConfig config;
+  config.mode = mode;
+  config.servers = servers;
+  config.global_batch = 40;  // 50 steps an epoch, so the window holds a short batch and a shuffle.
+  config.steps = 70;
+  config.bundle_bytes = 4096;
+  config.evaluate_at_end = false;
+  return config;
+}
+
+TEST(SteadyState, ParameterServersAllocateNothing) {
+  for (int servers = 1; servers < test::launch().world.size(); ++servers)
+    for (const char* placement : {"largest_first", "range"}) {
+      TrialConfig config = base("ps", servers);
+      config.placement = placement;
+      EXPECT_EQ(allocations(config, 20, 60), 0U) << servers << " servers, " << placement;
+    }
+}
+
+TEST(SteadyState, RingAllreduceAllocatesNothing) { EXPECT_EQ(allocations(base("allreduce", 0), 20, 60), 0U); }
+
+TEST(SteadyState, AllocationsAreSeen) {
+  const std::uint64_t before = g_allocations;
+  const auto* one = new int(3);
+  EXPECT_EQ(g_allocations - before, 1U);
+  delete one;
+}
+
+}  // namespace
+}  // namespace steelyard
