@@ -75,7 +75,9 @@ std::string own_data_directory() {
   for (fs::path up = program.parent_path(); up.has_relative_path(); up = up.parent_path())
     for (const fs::path& candidate : {up / "share" / "steelyard" / "data", up / "data"})
       if (fs::is_directory(candidate / "fashion-mnist-sample", ignored)) return candidate;
-  return {};
+  // A build tree may lie outside the sources.
+  const fs::path sources = STEELYARD_DATA_DIRECTORY;
+  return fs::is_directory(sources / "fashion-mnist-sample", ignored) ? sources.string() : std::string();
 }
 
 }  // namespace steelyard
