@@ -47,7 +47,7 @@ Roles choose_server_ranks(std::string_view text, int servers, const std::vector<
   const int ranks = static_cast<int>(node_of_rank.size());
   Roles roles;
   roles.servers.resize(static_cast<std::size_t>(servers));
-  if (text == "first")
+  if (text == "first" || servers == 0)
     std::iota(roles.servers.begin(), roles.servers.end(), 0);
   else if (text == "last")
     std::iota(roles.servers.begin(), roles.servers.end(), ranks - servers);

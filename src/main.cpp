@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <exception>
 #include <optional>
 
 #include "kernels/gemm.hpp"
@@ -35,8 +36,13 @@ int run(const cli::Options& options, int argc, char** argv, char** variables) {
   kernels::use_one_thread();
   const mpi::Environment environment(argc, argv);
   const cli::Invocation invocation{argc, argv, variables};
-  return options.command == cli::Command::train ? cli::train(options, invocation)
-                                                : cli::compare(options, invocation);
+  try {
+    return options.command == cli::Command::train ? cli::train(options, invocation)
+                                                  : cli::compare(options, invocation);
+  } catch (
+      const std::exception& error) {  // Out of memory, mostly: nobody can go on, and nobody may wait for us.
+    die(error.what());
+  }
 }
 
 }  // namespace

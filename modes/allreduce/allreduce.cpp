@@ -10,8 +10,9 @@ Status check(const TrialConfig& config, const ModelSpec&, int ranks) {
   if (config.servers < 0 || config.servers >= ranks)
     return Error{"allreduce with " + std::to_string(config.servers) + " idle ranks of " +
                  std::to_string(ranks) + ": at least one rank must work"};
-  if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
-    return parsed.error();
+  if (config.servers > 0)
+    if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
+      return parsed.error();
   // Only the name is looked at: a communicator is made where the trial runs.
   if (auto known = check_collective(config.collective); !known) return known.error();
   return success();

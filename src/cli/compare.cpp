@@ -203,6 +203,17 @@ int default_rounds(const Contest& contest) {
   return rounds_for(family);
 }
 
+/// The trace numbers trials in 16 bits.
+std::optional<Error> too_many_trials(const Contest& contest, int rounds, int confirm_rounds) {
+  constexpr std::size_t kMost = 65535;
+  const std::size_t trials = contest.contestants.size() * static_cast<std::size_t>(rounds) +
+                             2 * static_cast<std::size_t>(confirm_rounds);
+  if (trials <= kMost) return std::nullopt;
+  return Error{
+      fmt::format("{} contestants in {} rounds and {} to confirm make {} trials; one run holds up to {}",
+                  contest.contestants.size(), rounds, confirm_rounds, trials, kMost)};
+}
+
 int report(const Setup& setup, const Comparison& comparison, const TrialRunner& runner) {
   if (!setup.launch.speaks()) return kDone;
   print(comparison.text(runner.tables()) + "\n" + line_text("run", runner.directory()),
@@ -233,9 +244,10 @@ int compare(const Options& options, const Invocation& invocation) {
 
   const int asked = static_cast<int>(options.integer("rounds"));
   const int rounds = asked > 0 ? asked : default_rounds(contest.value());
+  const int confirm_rounds = static_cast<int>(options.integer("confirm-rounds"));
+  if (any_error(launch, too_many_trials(contest.value(), rounds, confirm_rounds))) return kUsage;
   const int servers = contest.value().contestants.back().config.servers;
-  Comparison comparison(*setup, std::move(contest).value(), rounds,
-                        static_cast<int>(options.integer("confirm-rounds")),
+  Comparison comparison(*setup, std::move(contest).value(), rounds, confirm_rounds,
                         static_cast<std::uint64_t>(options.integer("seed")));
   const auto runner = TrialRunner::begin(
       launch, setup->settings, options, setup->dataset, comparison.plan(),

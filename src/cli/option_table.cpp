@@ -74,8 +74,10 @@ const OptionSpec kSpecs[] = {
      HELP("of initial values, shuffling and the order of trials")},
     {"deterministic", kBoth, OptionKind::flag, "false", 0, 0, "Training",
      HELP("sums in worker order: a rerun gives the same parameters, bit for bit")},
-    {"evaluate", kBoth, OptionKind::text, "epoch", 0, 0, "Training",
-     HELP("on the test samples: epoch (after each, and at the end), end, or never; compare: end or never")},
+    {"evaluate", kTrain, OptionKind::text, "epoch", 0, 0, "Training",
+     HELP("on the test samples: epoch (after each, and at the end), end, or never")},
+    {"evaluate", kCompare, OptionKind::text, "never", 0, 0, "Training",
+     HELP("on the test samples: end (of every trial) or never")},
 
     {"rounds", kCompare, OptionKind::integer, "0", 0, 10000, "Comparison",
      HELP(

@@ -69,7 +69,8 @@ Status check_combinations(const Options& options) {
         return one_of(options, "lr-scale", {"none", "workers"});
       },
       [&] {
-        return one_of(options, "evaluate", {"epoch", "end", "never"});
+        return train ? one_of(options, "evaluate", {"epoch", "end", "never"})
+                     : one_of(options, "evaluate", {"end", "never"});
       },
       [&] { return not_both(options, "steps", "epochs"); },
       [&] { return not_both(options, "batch", "batch-per-worker"); },
