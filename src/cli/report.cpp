@@ -60,6 +60,62 @@ std::string server_table(const trace::TrialSummary& s) {
          line("busy", s.server_busy);
 }
 
+json configuration_json(const std::string& run, const trace::RunTables& tables, const trace::TrialRow& row) {
+  return {{"run", run},
+          {"label", std::string(view(row.label))},
+          {"mode", std::string(view(row.mode))},
+          {"collective", std::string(view(row.collective))},
+          {"placement", std::string(view(row.placement))},
+          {"consistency", std::string(view(row.consistency))},
+          {"ranks", tables.ranks},
+          {"servers", row.servers},
+          {"workers", row.workers},
+          {"model", tables.model},
+          {"data", tables.data},
+          {"batch", row.batch}};
+}
+
+json timing_json(const trace::TrialSummary& s) {
+  const trace::PhaseTimes& p = s.phases_ms;
+  return {{"measured_steps", s.measured_steps},
+          {"images_per_s", number(s.images_per_s)},
+          {"step_ms", estimate_json(s.step_ms)},
+          {"phases_ms",
+           {{"data", p.data},
+            {"forward", p.forward},
+            {"backward", p.backward},
+            {"push", p.push},
+            {"wait", p.wait},
+            {"update", p.update}}},
+          {"goodput_gb_per_s", number(s.goodput_gb_per_s)},
+          {"worker_max_over_mean", {{"compute", s.worker_busy.max_over_mean}}},
+          {"pop",
+           {{"load_balance", s.pop.load_balance},
+            {"communication_efficiency", s.pop.communication_efficiency},
+            {"parallel_efficiency", s.pop.parallel_efficiency}}}};
+}
+
+json server_json(const trace::TrialSummary& s) {
+  json out = {
+      {"pushes", s.pushes},
+      {"applied", s.applied},
+      {"dropped", s.dropped},
+      {"staleness", {{"median", s.staleness.median}, {"p95", s.staleness.p95}, {"max", s.staleness.max}}},
+      {"server_max_over_mean",
+       {{"bytes", s.server_bytes.max_over_mean},
+        {"messages", s.server_messages.max_over_mean},
+        {"busy", s.server_busy.max_over_mean}}},
+      {"server_load", json::array()}};
+  for (const trace::ServerLoad& load : s.server_load)
+    out["server_load"].push_back({{"server", load.server},
+                                  {"rank", load.rank},
+                                  {"bytes_in", load.bytes_in},
+                                  {"bytes_out", load.bytes_out},
+                                  {"messages", load.messages},
+                                  {"busy_s", load.busy_s}});
+  return out;
+}
+
 }  // namespace
 
 std::string trial_title(const trace::TrialRow& row) {
@@ -71,60 +127,16 @@ std::string trial_title(const trace::TrialRow& row) {
 
 json trial_json(const std::string& run, const trace::RunTables& tables, const trace::TrialData& trial,
                 const trace::TrialSummary& s) {
-  const trace::TrialRow& row = trial.row;
-  const trace::PhaseTimes& p = s.phases_ms;
-  json out = {
-      {"run", run},
-      {"label", std::string(view(row.label))},
-      {"mode", std::string(view(row.mode))},
-      {"collective", std::string(view(row.collective))},
-      {"placement", std::string(view(row.placement))},
-      {"consistency", std::string(view(row.consistency))},
-      {"ranks", tables.ranks},
-      {"servers", row.servers},
-      {"workers", row.workers},
-      {"model", tables.model},
-      {"data", tables.data},
-      {"batch", row.batch},
-      {"steps", s.steps},
-      {"measured_steps", s.measured_steps},
-      {"images_per_s", number(s.images_per_s)},
-      {"step_ms", estimate_json(s.step_ms)},
-      {"phases_ms",
-       {{"data", p.data},
-        {"forward", p.forward},
-        {"backward", p.backward},
-        {"push", p.push},
-        {"wait", p.wait},
-        {"update", p.update}}},
-      {"goodput_gb_per_s", number(s.goodput_gb_per_s)},
-      {"loss", number(s.loss)},
-      {"accuracy", number(s.accuracy)},
-      {"parameter_hash", fmt::format("{:016x}", trial.final.parameter_hash)},
-      {"messages", s.messages},
-      {"pushes", s.pushes},
-      {"applied", s.applied},
-      {"dropped", s.dropped},
-      {"staleness", {{"median", s.staleness.median}, {"p95", s.staleness.p95}, {"max", s.staleness.max}}},
-      {"server_max_over_mean",
-       {{"bytes", s.server_bytes.max_over_mean},
-        {"messages", s.server_messages.max_over_mean},
-        {"busy", s.server_busy.max_over_mean}}},
-      {"worker_max_over_mean", {{"compute", s.worker_busy.max_over_mean}}},
-      {"pop",
-       {{"load_balance", s.pop.load_balance},
-        {"communication_efficiency", s.pop.communication_efficiency},
-        {"parallel_efficiency", s.pop.parallel_efficiency}}},
-      {"trace_overhead", number(s.trace_overhead)},
-      {"status", s.diverged ? "diverged" : std::string(view(row.status))}};
-  out["server_load"] = json::array();
-  for (const trace::ServerLoad& load : s.server_load)
-    out["server_load"].push_back({{"server", load.server},
-                                  {"rank", load.rank},
-                                  {"bytes_in", load.bytes_in},
-                                  {"bytes_out", load.bytes_out},
-                                  {"messages", load.messages},
-                                  {"busy_s", load.busy_s}});
+  json out = configuration_json(run, tables, trial.row);
+  out.update(timing_json(s));
+  out.update(server_json(s));
+  out["steps"] = s.steps;
+  out["loss"] = number(s.loss);
+  out["accuracy"] = number(s.accuracy);
+  out["parameter_hash"] = fmt::format("{:016x}", trial.final.parameter_hash);
+  out["messages"] = s.messages;
+  out["trace_overhead"] = number(s.trace_overhead);
+  out["status"] = s.diverged ? "diverged" : std::string(view(trial.row.status));
   out["evaluations"] = json::array();
   for (const trace::EvaluationRow& one : trial.evaluations)
     out["evaluations"].push_back({{"step", one.step},

@@ -35,7 +35,7 @@ def main() -> None:
         folder = Path(scratch)
         build(folder / "clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_C_COMPILER=clang")
         run("ctest", "--test-dir", str(folder / "clang"), "-L", "unit|mpi", "--output-on-failure")
-        build(folder / "asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSTEELYARD_SANITIZE=ON")
+        build(folder / "asan", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DSTEELYARD_SANITIZE=ON")
         # Open MPI and oneDNN keep memory to the end of the process; leaks are looked for in our unit tests.
         run("ctest", "--test-dir", str(folder / "asan"), "-L", "unit", "--output-on-failure")
         run("ctest", "--test-dir", str(folder / "asan"), "-L", "mpi", "--output-on-failure", ASAN_OPTIONS="detect_leaks=0")

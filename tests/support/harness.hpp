@@ -26,8 +26,9 @@ struct Outcome {
 };
 
 /// Collective: runs `config` on all ranks. @param progress is told every step that this rank completes.
-Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
-                  const std::function<void(Step)>& progress = [](Step) {});
+Outcome run_trial(
+    const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
+    const std::function<void(Step)>& progress = [](Step) {});
 
 /// The same training by one process, one batch at a time, with neither Synchronizer nor messages.
 std::vector<float> serial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset);
