@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -235,6 +236,45 @@ TEST(Server, RepliesRotate) {
   std::vector<int> order;
   for (const Reply& reply : server.due()) order.push_back(reply.worker);
   EXPECT_EQ(order, (std::vector<int>{2, 3, 0, 1}));
+}
+
+/// The sum that three workers' pushes give when they arrive in this order.
+float sum_after(const std::vector<int>& arrivals, bool in_worker_order) {
+  // 2^24 + 1 is no float: the small ones are lost if they are added to the large one, one at a time.
+  constexpr std::array<float, 3> kGradients = {16777216.0F, 1.0F, 1.0F};
+  const auto consistency = make_consistency("bsp").value();
+  const auto optimizer = make_optimizer("sgd", {1.0F, 0.0F}).value();
+  Server server({3, 0, 1, in_worker_order}, *optimizer, *consistency, std::array<BundleId, 1>{0},
+                std::array<std::size_t, 1>{1});
+  for (const int worker : arrivals) {
+    Header header;
+    header.worker = worker;
+    header.clock = 1;
+    const auto inbox = server.inbox(worker, 0);
+    write_header(header, inbox);
+    inbox[kHeaderElements] = kGradients[static_cast<std::size_t>(worker)];
+    server.receive(worker, 0, 1);
+  }
+  EXPECT_EQ(server.updates(), 1U);
+  return -server.values(0)[0];
+}
+
+TEST(Server, SumsInWorkerOrderDoNotDependOnTheOrderOfArrival) {
+  std::vector<int> arrivals = {0, 1, 2};
+  do {
+    EXPECT_EQ(sum_after(arrivals, true), 16777216.0F);
+  } while (std::next_permutation(arrivals.begin(), arrivals.end()));
+  EXPECT_EQ(sum_after({1, 2, 0}, false), 16777218.0F) << "or this test could not fail";
+}
+
+TEST(Consistency, WhoMayReadAndWhatMakesAnUpdate) {
+  const auto bsp = make_consistency("bsp").value();
+  EXPECT_TRUE(bsp->admits(3, 3));
+  EXPECT_FALSE(bsp->admits(3, 2));
+  EXPECT_EQ(bsp->pushes_per_update(5), 5);
+  const auto asp = make_consistency("asp").value();
+  EXPECT_TRUE(asp->admits(1000, 0));
+  EXPECT_EQ(asp->pushes_per_update(5), 1);
 }
 
 TEST(Consistency, UnknownNameListsEveryPolicy) {
