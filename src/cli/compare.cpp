@@ -93,10 +93,13 @@ class Comparison {
   void judge_rounds() {
     for (Ratio& ratio : contest_.ratios) ratio.rounds = paired(results_, ratio);
     judge(contest_.ratios);
-    candidate_ = candidate(contest_.ratios);
+    // The speed of a training that went wrong proves nothing.
+    candidate_ = diverged_ ? Candidate{} : candidate(contest_.ratios);
   }
 
   std::string verdict_text() const {
+    if (diverged_)
+      return "No verdict: in some trial the loss was no finite number; its speed proves nothing.";
     return verdict(contest_.ratios, candidate_, confirmation_, setup_.launch.topology.oversubscribed);
   }
 
@@ -187,7 +190,7 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
                              {"differs", r.differs}});
   out["rounds"] = rounds_;
   out["confirmation"] = confirmation_;
-  const bool won = has_winner(contest_.ratios, candidate_, confirmation_);
+  const bool won = !diverged_ && has_winner(contest_.ratios, candidate_, confirmation_);
   out["winner"] = nullptr;
   if (won) {
     const Ratio& r = contest_.ratios[candidate_.ratio];

@@ -67,22 +67,25 @@ std::string wrapped(const std::string& text, std::size_t width, const std::strin
   std::string out;
   std::size_t column = 0;
   std::size_t begin = 0;
+  bool first = true;  // Of its line.
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find_first_of(" \n", begin), text.size());
     const std::size_t length = end - begin;
-    if (column > hanging.size() && column + 1 + length > width) {
+    if (!first && column + 1 + length > width) {
       out += "\n" + hanging;
       column = hanging.size();
-    } else if (column > hanging.size()) {
+    } else if (!first) {
       out += " ";
       ++column;
     }
     out += text.substr(begin, length);
     column += length;
+    first = false;
     begin = end + 1;
     if (end < text.size() && text[end] == '\n') {
       out += "\n";
       column = 0;
+      first = true;
     }
   }
   return out;

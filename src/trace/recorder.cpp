@@ -60,6 +60,7 @@ void Recorder::begin_trial(std::uint16_t trial, Step steps) {
   loads_.reserve(kRowsReserved);
   shard_loads_.reserve(kRowsReserved);
   stalenesses_.reserve(kRowsReserved);
+  row_ = {};
   flushing_ns_ = 0;
   recorded_ = 0;
 }
@@ -73,7 +74,6 @@ int Recorder::switch_to(int next, std::int64_t time_ns) {
 void Recorder::begin_step(Step step) {
   step_ = step;
   spent_ns_.fill(0);
-  row_ = {};
   cpu_at_begin_ = cpu_use();
   row_.begin_ns = now_ns();
 }
@@ -95,6 +95,7 @@ void Recorder::end_step(std::uint32_t samples, float loss) {
   row_.update_ns = spent(Phase::update);
   row_.end_ns = now_ns();
   steps_.push_back(row_);
+  row_ = {};  // Not in begin_step: what arrives between two steps counts in the second.
 }
 
 void Recorder::count_sent(std::uint64_t bytes, std::uint32_t messages) {
