@@ -12,6 +12,11 @@ constexpr std::size_t kStalenessesReserved = 16;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+/// A header and its elements, in whole cache lines.
+std::size_t room_for(std::size_t elements) {
+  return (kHeaderElements + elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
+}
+
 void count(std::vector<StalenessCount>& counts, std::int64_t staleness, std::int64_t age_ns) {
   for (StalenessCount& one : counts) {
     if (one.staleness != staleness) continue;
@@ -36,8 +41,7 @@ Server::Server(const ServerOptions& options, const Optimizer& optimizer, const C
     Slot& slot = slots_[i];
     slot.id = ids[i];
     slot.elements = elements[i];
-    const std::size_t room =
-        (kHeaderElements + slot.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
+    const std::size_t room = room_for(slot.elements);
     slot.values = AlignedArray<float>(at(options.copies) * room);
     slot.inboxes = AlignedArray<float>(workers * room);
     slot.state = AlignedArray<float>(slot.elements * optimizer.state_per_element());
@@ -54,9 +58,7 @@ Server::Server(const ServerOptions& options, const Optimizer& optimizer, const C
 }
 
 std::span<float> Server::part(AlignedArray<float>& array, const Slot& slot, int index) {
-  const std::size_t room =
-      (kHeaderElements + slot.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
-  return array.span().subspan(at(index) * room, kHeaderElements + slot.elements);
+  return array.span().subspan(at(index) * room_for(slot.elements), kHeaderElements + slot.elements);
 }
 
 std::span<float> Server::inbox(int worker, int bundle) {
