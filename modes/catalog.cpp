@@ -1,5 +1,6 @@
 #include "src/base/catalog.hpp"
 #include "modes/mode.hpp"
+#include "src/model/pattern.hpp"
 
 namespace steelyard {
 
@@ -26,11 +27,26 @@ Expected<const Mode*> find_mode(std::string_view name) {
 
 std::string mode_help() { return help<GiveMode>(kRows); }
 
+namespace {
+
+Status check_emulation(const Emulation& emulation, const ModelSpec& model, int ranks) {
+  if (!model.replay) return success();
+  if (auto compute = choose_compute(emulation.compute); !compute) return compute.error();
+  if (auto plan = plan_compute(emulation, model.inventory, model.operations); !plan) return plan.error();
+  if (ranks > Pattern::most_workers())
+    return Error{"replay checks sums of up to " + std::to_string(Pattern::most_workers()) +
+                 " workers exactly; there are " + std::to_string(ranks) + " ranks"};
+  return success();
+}
+
+}  // namespace
+
 Status check_trial(const TrialConfig& config, const ModelSpec& model, int ranks) {
   const auto mode = find_mode(config.mode);
   if (!mode) return mode.error();
   const auto optimizer = make_optimizer(config.optimizer, config.optimizer_options);
   if (!optimizer) return optimizer.error();
+  if (auto good = check_emulation(config.emulation, model, ranks); !good) return good;
   return mode.value()->check(config, model, ranks);
 }
 

@@ -71,7 +71,8 @@ void evaluate_part(Session& session, Worker& worker, Step completed);
 /// Hashes, keeps if asked, and evaluates if asked the final parameters.
 void conclude(Session& session, Worker& worker);
 
-/// A model for this rank's largest batch, in training or evaluation.
-std::unique_ptr<Model> make_model(const Session& session);
+/// A model for this worker's largest batch, in training or evaluation.
+/// @param synchronous every value that a worker gets is that after all workers' last step.
+std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous);
 
 }  // namespace steelyard

@@ -42,6 +42,7 @@ struct TrialConfig {
   bool deterministic = false;
   Step evaluate_every = 0;  ///< Steps between evaluations on the test samples; 0: none on the way.
   bool evaluate_at_end = true;
+  Emulation emulation;  ///< replay only.
 };
 
 /// Who does what. Ascending world ranks; a rank is in exactly one list.

@@ -25,8 +25,17 @@ float sample_scale(const Worker& worker, const Sampler& sampler, Step step) {
 
 }  // namespace
 
-std::unique_ptr<Model> make_model(const Session& session) {
-  return session.model.make(largest_batch(session));
+std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous) {
+  const TrialConfig& config = session.config;
+  ModelRequest request{largest_batch(session), share, synchronous};
+  request.cuts.resize(session.model.inventory.size());
+  for (const trace::PlacementRow& piece : find_mode(config.mode).value()->placement(config, session.model))
+    request.cuts[static_cast<std::size_t>(piece.tensor)].push_back(piece.end);
+  for (auto& ends : request.cuts) std::ranges::sort(ends);
+  request.optimizer = config.optimizer;
+  request.optimizer_options = config.optimizer_options;
+  request.emulation = config.emulation;
+  return session.model.make(request);
 }
 
 void worker_loop(Session& session, Worker& worker) {
@@ -57,7 +66,8 @@ void worker_loop(Session& session, Worker& worker) {
     }
     worker.synchronizer.finish_step(step, last);
     recorder.end_step(static_cast<std::uint32_t>(batch.count), mean_loss(result, batch.count));
-    if (!last && config.evaluate_every > 0 && (step + 1) % config.evaluate_every == 0)
+    if (!last && config.evaluate_every > 0 && !session.model.replay &&
+        (step + 1) % config.evaluate_every == 0)
       evaluate_part(session, worker, step + 1);
     session.progress(step + 1);
   }
@@ -69,7 +79,10 @@ void conclude(Session& session, Worker& worker) {
     const auto values = worker.parameters.values(id);
     session.final_values.insert(session.final_values.end(), values.begin(), values.end());
   }
-  if (session.config.evaluate_at_end) evaluate_part(session, worker, session.config.steps);
+  if (session.model.replay)
+    worker.model.forward({}, 0.0F, worker.parameters, worker.synchronizer);  // Checks the final values too.
+  else if (session.config.evaluate_at_end)
+    evaluate_part(session, worker, session.config.steps);
 }
 
 void evaluate_part(Session& session, Worker& worker, Step completed) {

@@ -45,12 +45,13 @@ void run(Session& session) {
       plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
   Parameters parameters(session.model.inventory, plan.layout);
   parameters.initialise(config.seed);
-  const auto model = make_model(session);
+  const Share share{worker, session.workers.size()};
+  const auto model = make_model(session, share, true);
   const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
   const auto collective = std::move(make_collective(config.collective, session.workers)).value();
   AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, *optimizer);
 
-  Worker self{{worker, session.workers.size()}, *model, parameters, synchronizer};
+  Worker self{share, *model, parameters, synchronizer};
   worker_loop(session, self);
   conclude(session, self);
 }

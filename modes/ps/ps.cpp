@@ -93,17 +93,14 @@ void work(Session& session, const Plan& plan, int worker) {
   const TrialConfig& config = session.config;
   Parameters parameters(session.model.inventory, plan.layout);
   parameters.initialise(config.seed);
-  const auto model = make_model(session);
   PsSynchronizer synchronizer(session, plan, parameters, worker);
   const int workers = static_cast<int>(session.roles.workers.size());
   const bool every_push_alone =
       make_consistency(config.consistency).value()->pushes_per_update(workers) < workers;
   // A lone push is an update of its own, so it weighs as much as all pushes of a step together would.
-  Worker self{{worker, workers},
-              *model,
-              parameters,
-              synchronizer,
-              every_push_alone ? static_cast<float>(workers) : 1.0F};
+  const Share share{worker, workers};
+  const auto model = make_model(session, share, !every_push_alone);
+  Worker self{share, *model, parameters, synchronizer, every_push_alone ? static_cast<float>(workers) : 1.0F};
   mpi::barrier(session.pushes, session.wait);
   worker_loop(session, self);
   collect_final_values(session, plan, parameters, worker);

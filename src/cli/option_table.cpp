@@ -57,6 +57,19 @@ const OptionSpec kSpecs[] = {
      HELP("what it is trained on\n" + dataset_help())},
     {"data-dir", kBoth, OptionKind::text, "", 0, 0, "Model and data",
      HELP("folder of the four IDX files, plain or .gz")},
+    {"compute-ms", kBoth, OptionKind::real, "0", 0, 1e6, "Model and data",
+     HELP("replay: forward and backward of one worker in a step take this long, split over the tensors by "
+          "their operations")},
+    {"compute-samples", kBoth, OptionKind::integer, "0", 0, kMostInt, "Model and data",
+     HELP("replay: samples that these times are for; more take longer in proportion (0: a worker's share, "
+          "whatever its size)")},
+    {"compute-profile", kBoth, OptionKind::text, "", 0, 0, "Model and data",
+     HELP("replay: CSV file name,forward_ms,backward_ms with a row for every tensor, instead of "
+          "--compute-ms")},
+    {"compute", kBoth, OptionKind::text, "sleep", 0, 0, "Model and data",
+     HELP("replay\nsleep: timed sleep, which leaves the core to others as a GPU does\nquota: real work for "
+          "that "
+          "long in CPU time; in a slice of 0.2 cores it takes five times as long")},
     {"batch", kBoth, OptionKind::integer, "64", 1, kMostInt, "Model and data",
      HELP("global batch: samples per step over all workers")},
     {"batch-per-worker", kBoth, OptionKind::integer, "0", 0, kMostInt, "Model and data",

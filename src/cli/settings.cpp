@@ -53,6 +53,7 @@ std::string mode_of(const Options& options) {
 Status check_combinations(const Options& options) {
   const bool train = options.command == Command::train;
   const bool ps = mode_of(options) == "ps";
+  const bool replay = options.text("model").starts_with("replay");
   const std::string& optimizer = options.text("optimizer");
   const std::string& consistency = options.text("consistency");
   const auto only = [&](std::string_view name, bool holds, std::string_view condition) {
@@ -84,6 +85,9 @@ Status check_combinations(const Options& options) {
       only("collective", !train || !ps, "--mode allreduce"),
       only("bucket-mib", !train || !ps, "--mode allreduce"),
       only("first-bucket-mib", !train || !ps, "--mode allreduce"),
+      only("compute-ms", replay, "--model replay:…"), only("compute-samples", replay, "--model replay:…"),
+      only("compute-profile", replay, "--model replay:…"), only("compute", replay, "--model replay:…"),
+      [&] { return not_both(options, "compute-ms", "compute-profile"); },
       only("data-dir", options.text("data") == "fashion-mnist", "--data fashion-mnist"));
 }
 
@@ -98,7 +102,11 @@ Expected<RunSettings> run_settings(const Options& options) {
     return Error{
         fmt::format("unknown data set '{}'; choose one of: {}", options.text("data"), dataset_names())};
   if (auto wait = mpi::choose_wait(options.text("wait"), {}); !wait) return wait.error();
-  settings.data = {options.text("data"), options.text("data-dir"), settings.model.inputs,
+  const bool replay = settings.model.replay;
+  if (replay && options.given("data") && options.text("data") != "none")
+    return Error{fmt::format("--data '{}' has no effect on {}, which takes no data: leave it out",
+                             options.text("data"), settings.model.name)};
+  settings.data = {replay ? "none" : options.text("data"), options.text("data-dir"), settings.model.inputs,
                    settings.model.classes, static_cast<std::uint64_t>(options.integer("seed"))};
   settings.wait = options.text("wait");
   settings.results = options.text("results");
@@ -145,6 +153,9 @@ Expected<TrialRequest> trial_request(const Options& options) {
   if (config.steps == 0 && request.epochs == 0) (train ? request.epochs : config.steps) = train ? 1 : 120;
   config.seed = static_cast<std::uint64_t>(options.integer("seed"));
   config.deterministic = options.flag("deterministic");
+  config.emulation = {options.real("compute-ms"),
+                      static_cast<std::size_t>(options.integer("compute-samples")),
+                      options.text("compute-profile"), options.text("compute")};
   config.evaluate_at_end = options.text("evaluate") != "never";
   request.evaluate_epochs = train && options.text("evaluate") == "epoch";
   request.warmup = options.integer("warmup");

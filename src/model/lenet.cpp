@@ -9,7 +9,8 @@ constexpr kernels::ConvolutionShape kSecond{6, 14, 14, 16, 5, 0};
 constexpr std::size_t kFlat = 16 * 5 * 5;
 constexpr std::size_t kClasses = 10;
 
-std::unique_ptr<Model> make_lenet(std::size_t max_batch) {
+std::unique_ptr<Model> make_lenet(const ModelRequest& request) {
+  const std::size_t max_batch = request.max_batch;
   std::vector<std::unique_ptr<Layer>> layers;
   layers.push_back(make_convolution_pool(0, max_batch, kFirst));
   layers.push_back(make_convolution_pool(2, max_batch, kSecond));

@@ -49,7 +49,7 @@ Expected<ModelSpec> describe_mlp(std::string_view arguments) {
   spec.classes = widths.back();
   for (std::size_t i = 0; i + 1 < widths.size(); ++i)
     append_layer(spec.inventory, "fc" + std::to_string(i + 1), {widths[i + 1], widths[i]});
-  spec.make = [widths](std::size_t max_batch) { return make_mlp(widths, max_batch); };
+  spec.make = [widths](const ModelRequest& request) { return make_mlp(widths, request.max_batch); };
   return spec;
 }
 

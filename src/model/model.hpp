@@ -11,7 +11,10 @@
 #include <string_view>
 
 #include "src/base/expected.hpp"
+#include "src/data/sampler.hpp"
+#include "src/model/emulation.hpp"
 #include "src/model/parameters.hpp"
+#include "src/optim/optimizer.hpp"
 
 namespace steelyard {
 
@@ -47,14 +50,27 @@ class Model {
   virtual void backward(const Batch& batch, Parameters& parameters, StepObserver& observer) = 0;
 };
 
+/// What a worker wants a model for. Models that compute look at `max_batch` alone; the rest is for replay.
+struct ModelRequest {
+  std::size_t max_batch = 0;
+  Share share{};
+  bool synchronous = true;  ///< Every value that a worker gets is that after all workers' last step.
+  std::vector<std::vector<std::size_t>> cuts{};  ///< [tensors] ascending ends of the pieces of each tensor.
+  std::string optimizer = "sgd";
+  OptimizerOptions optimizer_options{};
+  Emulation emulation{};
+};
+
 /// What can be known of a model without building it.
 struct ModelSpec {
   std::string name;
   Inventory inventory;
   std::size_t inputs = 0;
   std::size_t classes = 0;
-  /// Allocates all workspace for batches of up to `max_batch`; the passes allocate nothing.
-  std::function<std::unique_ptr<Model>(std::size_t max_batch)> make;
+  bool replay = false;               ///< Takes no data and has no loss.
+  std::vector<double> operations{};  ///< replay: [tensors] cost of each, in any unit.
+  /// Allocates all workspace for batches of up to `request.max_batch`; the passes allocate nothing.
+  std::function<std::unique_ptr<Model>(const ModelRequest& request)> make;
 };
 
 /// @param name `kind` or `kind:arguments`, kind one of models.def.

@@ -10,7 +10,9 @@ namespace steelyard {
 void initial_values(const Inventory& inventory, TensorId tensor, std::uint64_t seed, std::size_t begin,
                     std::span<float> values) {
   const float bound = inventory[tensor].bound;
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = bound * random_unit(seed, tensor, begin + i);
+  // Adding zero makes the zeros of a bound of 0 positive, all of them.
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = bound * random_unit(seed, tensor, begin + i) + 0.0F;
 }
 
 Parameters::Parameters(const Inventory& inventory, Layout layout)

@@ -69,7 +69,7 @@ std::vector<float> serial(const TrialConfig& config, const ModelSpec& spec, cons
   AlignedArray<float> state(parameters.layout().elements * optimizer->state_per_element());
   Sampler sampler(dataset.train.count, config.global_batch, config.seed);
   Feeder feeder(dataset, config.global_batch);
-  const auto model = spec.make(config.global_batch);
+  const auto model = spec.make({.max_batch = config.global_batch});
   Silent silent;
   for (Step step = 0; step < config.steps; ++step) {
     const Batch batch = feeder.batch(dataset.train, sampler.slice(step, {0, 1}));

@@ -25,7 +25,7 @@ struct Fixture {
   explicit Fixture(const char* name, std::size_t count = 3)
       : spec(describe_model(name).value()),
         parameters(spec.inventory, packed_layout(spec.inventory)),
-        model(spec.make(8)) {
+        model(spec.make({.max_batch = 8})) {
     parameters.initialise(1);
     features.resize(count * spec.inputs);
     for (std::size_t i = 0; i < features.size(); ++i) features[i] = random_unit(2, 0, i);
@@ -119,7 +119,7 @@ TEST(Models, NamesThatAreWrongSayWhatIsAllowed) {
   for (const char* name : {"mlp", "mlp:", "mlp:5", "mlp:5-", "mlp:-5", "mlp:0-3", "mlp:5-x", "mlp:5-3000",
                            "mlp:5-1", "mlp:99999999999999999999-2", "lenet:3", "vgg"})
     EXPECT_FALSE(describe_model(name)) << name;
-  EXPECT_EQ(describe_model("vgg").error().message, "unknown model 'vgg'; choose one of: lenet, mlp");
+  EXPECT_EQ(describe_model("vgg").error().message, "unknown model 'vgg'; choose one of: lenet, mlp, replay");
 }
 
 }  // namespace
