@@ -5,6 +5,7 @@
 #include "src/base/random.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/contest.hpp"
+#include "src/cli/lab.hpp"
 #include "src/cli/report.hpp"
 #include "src/cli/setup.hpp"
 #include "src/cli/trial_runner.hpp"
@@ -100,7 +101,7 @@ class Comparison {
   std::string verdict_text() const {
     if (diverged_)
       return "No verdict: in some trial the loss was no finite number; its speed proves nothing.";
-    return verdict(contest_.ratios, candidate_, confirmation_, setup_.launch.topology.oversubscribed);
+    return verdict(contest_.ratios, candidate_, confirmation_, setup_.launch.validity);
   }
 
   const Setup& setup_;
@@ -119,33 +120,35 @@ class Comparison {
 
 /// Medians over a contestant's rounds of what only tables show.
 struct RoundMedians {
-  double step_ms, wait_share, server_bytes;
+  double step_ms, wait_share, server_bytes, core_busy;
 };
 RoundMedians medians(const std::vector<TrialResult>& all, const std::string& label) {
   std::vector<double> step;
   std::vector<double> wait;
   std::vector<double> bytes;
+  std::vector<double> busy;
   for (const TrialResult& one : all) {
     if (trace::view(one.data.row.label) != label || one.data.row.confirmation != 0) continue;
     step.push_back(one.summary.step_ms.median);
     wait.push_back(100.0 * one.summary.phases_ms.wait / std::max(one.summary.step_ms.median, 1e-9));
     bytes.push_back(one.summary.server_bytes.max_over_mean);
+    busy.push_back(100.0 * one.data.final.core_busy);
   }
-  return {trace::median(step), trace::median(wait), trace::median(bytes)};
+  return {trace::median(step), trace::median(wait), trace::median(bytes), trace::median(busy)};
 }
 
 std::string Comparison::text(const trace::RunTables& tables) const {
   const TrialConfig& first = contest_.contestants.front().config;
   std::string out = line_text("model", fmt::format("{}, global batch {}, {} steps a trial", tables.model,
                                                    first.global_batch, first.steps));
-  out += line_text("data", tables.data);
+  out += line_text("data", tables.data) + validity_text(setup_.launch);
   out += line_text("rounds", fmt::format("{} of {} contestants in random order, {} to confirm", rounds_,
                                          contest_.contestants.size(), confirmation_.size()));
   for (const Contestant& c : contest_.contestants)
     if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
   out += "\n";
-  Table table(
-      {"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %", "max/mean"});
+  Table table({"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %",
+               "max/mean", "cores %"});
   for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
     const Contestant& c = contest_.contestants[i];
     const bool ps = c.config.mode == "ps";
@@ -155,7 +158,7 @@ std::string Comparison::text(const trace::RunTables& tables) const {
                std::to_string(setup_.launch.world.size() - c.config.servers), number_text(speed.median),
                fmt::format("{} to {}", number_text(speed.low), number_text(speed.high)),
                number_text(m.step_ms), fmt::format("{:.0f}", m.wait_share),
-               ps ? fmt::format("{:.2f}", m.server_bytes) : "-"});
+               ps ? fmt::format("{:.2f}", m.server_bytes) : "-", fmt::format("{:.0f}", m.core_busy)});
   }
   out += table.text() + "\n";
   Table ratios({"images/s against", "at equal", "ratio", "interval", "confidence %", "differs"});
@@ -169,7 +172,8 @@ std::string Comparison::text(const trace::RunTables& tables) const {
 nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& tables) const {
   nlohmann::json out;
   out["run"] = run;
-  out["validity"] = setup_.launch.validity();
+  out["validity"] = setup_.launch.validity.text();
+  out["lab"] = setup_.launch.lab;
   for (const TrialResult& one : all_) {
     auto trial = trial_json(run, tables, one.data, one.summary);
     trial["repeat"] = one.data.row.repeat;

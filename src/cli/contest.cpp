@@ -53,6 +53,14 @@ Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, 
   return contest;
 }
 
+/// Options that hold for all trials of a run.
+bool is_of_the_run(const std::string& name) {
+  constexpr std::string_view kNames[] = {"trial", "rounds",   "confirm-rounds", "results", "name",  "model",
+                                         "data",  "data-dir", "compute",        "wait",    "trace", "seed",
+                                         "json",  "progress", "flush-seconds",  "dry-run"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
   std::istringstream words(text);
   std::string word;
@@ -64,7 +72,7 @@ Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (name == "mode")
       mode = value;
-    else if (name == "trial" || name == "rounds" || name == "results" || name == "name")
+    else if (is_of_the_run(name))
       return Error{fmt::format("--trial '{}': '{}' is the same for all trials; set it once, as an option",
                                text, name)};
     else if (auto set = options.set(name, value, Source::command_line); !set)

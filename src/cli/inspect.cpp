@@ -70,11 +70,9 @@ std::string kept_text(const trace::RunData& run) {
 }
 
 nlohmann::json run_json(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
-  nlohmann::json out = {{"run", run.directory},
-                        {"command", run.tables.command},
-                        {"complete", run.complete},
-                        {"unclosed", run.unclosed},
-                        {"missing", run.missing}};
+  nlohmann::json out = {
+      {"run", run.directory},     {"command", run.tables.command}, {"validity", run.tables.validity},
+      {"complete", run.complete}, {"unclosed", run.unclosed},      {"missing", run.missing}};
   out["trials"] = nlohmann::json::array();
   for (std::size_t i = 0; i < run.trials.size(); ++i)
     out["trials"].push_back(trial_json(run.directory, run.tables, run.trials[i], summaries[i]));

@@ -22,13 +22,7 @@ Launch Launch::begin(const std::string& wait) {
   auto pushes = world.duplicate();
   auto replies = world.duplicate();
   const mpi::Wait policy = mpi::choose_wait(wait, topology).value();
-  return {std::move(world), std::move(pushes), std::move(replies), std::move(topology), policy};
-}
-
-std::string Launch::validity() const {
-  std::string text = topology.oversubscribed ? "oversubscribed" : "";
-  if (topology.nodes == 1) text += std::string(text.empty() ? "" : ",") + "one_node";
-  return text;
+  return {std::move(world), std::move(pushes), std::move(replies), std::move(topology), policy, {}, {}};
 }
 
 void print_error(const Error& error) {

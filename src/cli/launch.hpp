@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
+#include "src/cli/validity.hpp"
 #include "src/mpi/communicator.hpp"
 #include "src/mpi/topology.hpp"
 #include "src/mpi/wait.hpp"
@@ -23,12 +26,12 @@ struct Launch {
   mpi::Communicator replies;
   mpi::Topology topology;
   mpi::Wait wait = mpi::Wait::spin;
+  Validity validity{};
+  nlohmann::json lab{};  ///< On rank 0: the lab's record; null outside one.
 
   /// Collective over all ranks. @param wait has been checked.
   static Launch begin(const std::string& wait);
   bool speaks() const { return world.rank() == 0; }
-  /// Conditions that limit what timings can tell, comma separated; docs/trace_format.md lists them.
-  std::string validity() const;
 };
 
 /// One line on stderr.

@@ -18,6 +18,8 @@ namespace {
 using nlohmann::json;
 using trace::view;
 
+bool is_replay(const trace::RunTables& tables) { return tables.model.starts_with("replay:"); }
+
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json estimate_json(const trace::Estimate& estimate) {
@@ -26,6 +28,8 @@ json estimate_json(const trace::Estimate& estimate) {
 }
 
 std::string interval(const trace::Estimate& e) {
+  if (!std::isfinite(e.low) || !std::isfinite(e.high))
+    return number_text(e.median) + " [too few for an interval]";
   return fmt::format("{} [{}, {}]", number_text(e.median), number_text(e.low), number_text(e.high));
 }
 
@@ -60,6 +64,17 @@ std::string server_table(const trace::TrialSummary& s) {
          line("busy", s.server_busy);
 }
 
+std::string result_text(const trace::RunTables& tables, const trace::TrialData& trial,
+                        const trace::TrialSummary& s) {
+  const std::string what =
+      !is_replay(tables)
+          ? fmt::format("loss {}, test accuracy {}", number_text(s.loss), number_text(s.accuracy))
+      : view(trial.row.consistency) == "asp" ? "every piece received was checked to be whole"
+                                             : "every value received was checked bit for bit";
+  return fmt::format("{}, {}, parameter hash {:016x}", plural(s.steps, "step"), what,
+                     trial.final.parameter_hash);
+}
+
 json configuration_json(const std::string& run, const trace::RunTables& tables, const trace::TrialRow& row) {
   return {{"run", run},
           {"label", std::string(view(row.label))},
@@ -72,7 +87,8 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"workers", row.workers},
           {"model", tables.model},
           {"data", tables.data},
-          {"batch", row.batch}};
+          {"batch", row.batch},
+          {"validity", tables.validity}};
 }
 
 json timing_json(const trace::TrialSummary& s) {
@@ -131,8 +147,9 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   out.update(timing_json(s));
   out.update(server_json(s));
   out["steps"] = s.steps;
-  out["loss"] = number(s.loss);
+  out["loss"] = is_replay(tables) ? json(nullptr) : number(s.loss);
   out["accuracy"] = number(s.accuracy);
+  out["core_busy"] = number(trial.final.core_busy);
   out["parameter_hash"] = fmt::format("{:016x}", trial.final.parameter_hash);
   out["messages"] = s.messages;
   out["trace_overhead"] = number(s.trace_overhead);
@@ -157,9 +174,7 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                                      plural(static_cast<std::int64_t>(tables.inventory.size()), "tensor"),
                                      with_commas(trial.row.batch)));
   text += line_text("data", tables.data);
-  text += line_text(
-      "result", fmt::format("{}, loss {}, test accuracy {}, parameter hash {:016x}", plural(s.steps, "step"),
-                            number_text(s.loss), number_text(s.accuracy), trial.final.parameter_hash));
+  text += line_text("result", result_text(tables, trial, s));
   if (s.diverged)
     text += line_text("DIVERGED", fmt::format("the loss of step {} is not a finite number", s.diverged_step));
   text += line_text(
@@ -179,6 +194,9 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                                             with_commas(static_cast<std::int64_t>(s.applied)),
                                             with_commas(static_cast<std::int64_t>(s.pushes)),
                                             s.staleness.median, s.staleness.p95, s.staleness.max));
+  if (trial.final.core_busy > 0.0)
+    text += line_text("cores",
+                      fmt::format("{:.0f} % busy on the busiest machine", 100.0 * trial.final.core_busy));
   text += line_text("recording", fmt::format("{:.2f} % of the time", 100.0 * s.trace_overhead));
   if (!s.server_load.empty()) text += "\n" + server_table(s);
   return text;

@@ -105,7 +105,9 @@ nlohmann::json make_manifest(const Launch& launch, int argc, const char* const* 
   manifest["node_of_rank"] = launch.topology.node_of_rank;
   manifest["cores_of_rank"] = launch.topology.cores_of_rank;
   manifest["wait"] = std::string(mpi::wait_name(launch.wait));
-  manifest["validity"] = launch.validity();
+  manifest["validity"] = launch.validity.text();
+  manifest["machines"] = launch.topology.machines;
+  manifest["lab"] = launch.lab;
   manifest["variables"] = recorded_variables(environment);
   manifest["start"] = time_stamp();
   manifest["end"] = nullptr;

@@ -1,6 +1,7 @@
 #include "src/cli/setup.hpp"
 
 #include "src/cli/dry_run.hpp"
+#include "src/cli/lab.hpp"
 #include "src/cli/report.hpp"
 
 namespace steelyard::cli {
@@ -11,6 +12,20 @@ std::optional<Error> error_of(const Expected<T>& result) {
   return result ? std::nullopt : std::optional(result.error());
 }
 
+/// Collective: rank 0 knows of the lab.
+Validity validity_of(const Launch& launch, const RunSettings& settings, const Options& options) {
+  const mpi::Topology& topology = launch.topology;
+  Validity validity;
+  validity.nodes = topology.nodes;
+  validity.emulated_compute = settings.model.replay;
+  // Sleeping ranks leave the cores to the others.
+  validity.oversubscribed =
+      topology.oversubscribed && (!settings.model.replay || options.text("compute") == "quota");
+  validity.shaped_links = mpi::greatest(launch.world, has_shaped_links(launch.lab) ? 1 : 0) != 0;
+  validity.one_node = topology.machines == 1 && !validity.shaped_links;
+  return validity;
+}
+
 }  // namespace
 
 std::unique_ptr<Setup> Setup::begin(const Options& options) {
@@ -19,6 +34,10 @@ std::unique_ptr<Setup> Setup::begin(const Options& options) {
   Launch launch = Launch::begin(settings.wait);
   const Status json = launch.speaks() && !settings.dry_run ? check_json_path(settings.json) : success();
   if (any_error(launch, error_of(json))) return nullptr;
+  auto lab = launch.speaks() ? read_lab() : Expected<nlohmann::json>(nullptr);
+  if (any_error(launch, error_of(lab))) return nullptr;
+  launch.lab = std::move(lab).value();
+  launch.validity = validity_of(launch, settings, options);
   auto dataset = load_dataset(settings.data);
   if (any_error(launch, error_of(dataset))) return nullptr;
   return std::make_unique<Setup>(Setup{std::move(settings), std::move(launch), std::move(dataset).value()});

@@ -2,6 +2,7 @@
 
 #include "src/cli/commands.hpp"
 #include "src/cli/dry_run.hpp"
+#include "src/cli/lab.hpp"
 #include "src/cli/report.hpp"
 #include "src/cli/setup.hpp"
 #include "src/cli/trial_runner.hpp"
@@ -12,13 +13,11 @@ namespace {
 int report(const Setup& setup, const TrialRunner& runner, const TrialResult& result) {
   const std::string& json_path = setup.settings.json;
   const trace::RunTables& tables = runner.tables();
-  print(trial_text(tables, result.data, result.summary) + "\n" +
-            line_text("validity",
-                      setup.launch.validity().empty() ? "no limits known" : setup.launch.validity()) +
+  print(trial_text(tables, result.data, result.summary) + "\n" + validity_text(setup.launch) +
             line_text("run", runner.directory()),
         json_path == "-");
   auto json = trial_json(runner.directory(), tables, result.data, result.summary);
-  json["validity"] = setup.launch.validity();
+  json["lab"] = setup.launch.lab;
   if (json_path.empty()) return kDone;
   if (auto written = write_json(json_path, json); !written) {
     print_error(written.error());

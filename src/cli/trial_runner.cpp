@@ -86,6 +86,7 @@ std::optional<Error> TrialRunner::open(const Options& options, const std::vector
   tables_.command = options.command == Command::train ? "train" : "compare";
   tables_.model = settings_.model.name;
   tables_.data = dataset_.source;
+  tables_.validity = launch_.validity.text();
   tables_.manifest = manifest_.dump();
   tables_.ranks = launch_.world.size();
   tables_.inventory = inventory_rows(settings_.model.inventory);
@@ -108,7 +109,7 @@ std::optional<Error> TrialRunner::open_rank_file(const std::vector<PlannedTrial>
   info.host = launch_.topology.host_of_rank[place];
   info.node = launch_.topology.node_of_rank[place];
   info.local_rank = launch_.topology.local_rank;
-  info.validity = launch_.validity();
+  info.validity = launch_.validity.text();
   info.epoch_unix_ns = recorder_.epoch_unix_ns();
   info.offset = mpi::measure_clock_offset(launch_.world, [this] { return recorder_.now_ns(); });
   info.trials = static_cast<int>(planned.size());
@@ -180,13 +181,22 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
     row = tables_.trials[id];
   }
   row.begin = recorder_.now_ns();
+  const CoreTimes cores = core_times();
   find_mode(trial.config.mode).value()->run(session);
   // Ranks without work leave the cores to those that have some.
   mpi::barrier(launch_.world, role == "idle" ? mpi::Wait::sleep : launch_.wait);
   row.end = recorder_.now_ns();
   TrialResult result;
+  result.data.final.core_busy = busiest(cores, core_times());
   collect(session, row, result);
   return result;
+}
+
+double TrialRunner::busiest(const CoreTimes& before, const CoreTimes& after) const {
+  constexpr double kParts = 1e6;
+  return static_cast<double>(
+             mpi::greatest(launch_.world, static_cast<std::int64_t>(kParts * busy_share(before, after)))) /
+         kParts;
 }
 
 std::vector<trace::EvaluationRow> TrialRunner::collect_evaluations(Session& session) const {
@@ -215,10 +225,12 @@ void TrialRunner::collect(Session& session, trace::TrialRow row, TrialResult& re
   if (!launch_.speaks()) return;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     std::tie(ranks[i].role, ranks[i].role_index) = role_of(session.roles, static_cast<Rank>(i));
+  const double core_busy = result.data.final.core_busy;
   result.data = {row, std::move(ranks), evaluations, {}};
   trace::FinalRow& final = result.data.final;
   final.trial = row.id;
   final.parameter_hash = session.parameter_hash;
+  final.core_busy = core_busy;
   final.trace_overhead =
       static_cast<double>(overhead_ns) / static_cast<double>(std::max<std::int64_t>(row.end - row.begin, 1));
   result.summary = trace::summarise(result.data);

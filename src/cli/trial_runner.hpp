@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/cores.hpp"
 #include "src/cli/console.hpp"
 #include "src/cli/launch.hpp"
 #include "src/cli/run_directory.hpp"
@@ -57,6 +58,8 @@ class TrialRunner {
   void record_plan(std::uint16_t id, const PlannedTrial& trial, std::vector<trace::RoleRow>& roles);
   trace::TrialRow trial_row(std::uint16_t id, const PlannedTrial& trial) const;
   void collect(Session& session, trace::TrialRow row, TrialResult& result);
+  /// Collective: busy share of the busiest machine's cores.
+  double busiest(const CoreTimes& before, const CoreTimes& after) const;
   std::vector<trace::EvaluationRow> collect_evaluations(Session& session) const;
 
   const Launch& launch_;

@@ -66,7 +66,8 @@ std::string nothing_said(const std::vector<Ratio>& ratios) {
   return text + ".";
 }
 
-std::string winner_said(const Ratio& ratio, bool a_wins, const std::vector<double>& confirmation) {
+std::string winner_said(const Ratio& ratio, bool a_wins, const std::vector<double>& confirmation,
+                        const std::string& place) {
   std::vector<double> fresh = confirmation;
   trace::Estimate first = ratio.estimate;
   if (!a_wins) {
@@ -86,8 +87,7 @@ std::string winner_said(const Ratio& ratio, bool a_wins, const std::vector<doubl
         "x.",
         winner, loser, interval(first), fresh.size(), interval(again));
   return fmt::format(
-      "On this machine {} is faster than {} at the same number of ranks: {} x, confirmed in {} fresh rounds: "
-      "{} x.",
+      "{} {} is faster than {} at the same number of ranks: {} x, confirmed in {} fresh rounds: {} x.", place,
       winner, loser, interval(first), fresh.size(), interval(again));
 }
 
@@ -140,19 +140,16 @@ bool has_winner(const std::vector<Ratio>& ratios, const Candidate& found,
 }
 
 std::string verdict(const std::vector<Ratio>& ratios, const Candidate& found,
-                    const std::vector<double>& confirmation, bool oversubscribed) {
+                    const std::vector<double>& confirmation, const Validity& validity) {
   std::string text;
   if (const auto reason = too_few(ratios))
     text = *reason;
   else
-    text =
-        (found.found ? winner_said(ratios[found.ratio], found.a_wins, confirmation) : nothing_said(ratios)) +
-        equal_workers_said(ratios);
-  if (oversubscribed)
-    text +=
-        " Ranks share cores here, so a busy server costs less than it would on cores of its own: this is no "
-        "statement about a cluster.";
-  return text;
+    text = (found.found ? winner_said(ratios[found.ratio], found.a_wins, confirmation, validity.place())
+                        : nothing_said(ratios)) +
+           equal_workers_said(ratios);
+  const std::string limits = validity.limits();
+  return limits.empty() ? text : text + " " + limits;
 }
 
 }  // namespace steelyard::cli

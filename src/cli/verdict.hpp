@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cli/validity.hpp"
 #include "src/trace/statistics.hpp"
 
 namespace steelyard::cli {
@@ -44,9 +45,9 @@ struct Candidate {
 Candidate candidate(const std::vector<Ratio>& ratios);
 
 /// In words, with the numbers. @param confirmation a / b in the fresh rounds, empty where there were none.
-/// @param oversubscribed ranks share cores.
+/// @param validity gives the first words and the last sentence.
 std::string verdict(const std::vector<Ratio>& ratios, const Candidate& candidate,
-                    const std::vector<double>& confirmation, bool oversubscribed);
+                    const std::vector<double>& confirmation, const Validity& validity);
 /// Whether that verdict names a winner.
 bool has_winner(const std::vector<Ratio>& ratios, const Candidate& candidate,
                 const std::vector<double>& confirmation);

@@ -17,7 +17,7 @@ namespace steelyard {
 struct Emulation {
   double compute_ms = 0.0;  ///< Forward and backward of one worker in a step.
   std::size_t samples = 0;  ///< That the time is for; 0: a worker's own share, however many that are.
-  std::string profile;      ///< File of times by tensor instead; empty: none.
+  std::string profile{};    ///< File of times by tensor instead; empty: none.
   std::string compute = "sleep";
 };
 

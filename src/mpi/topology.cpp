@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "src/base/cores.hpp"
+
 namespace steelyard::mpi {
 namespace {
 
@@ -40,6 +42,24 @@ std::vector<std::string> all_texts(const Communicator& world, const std::string&
   return texts;
 }
 
+/// Collective over `ranks`: how many cores their ranks may use together.
+int cores_together(const Communicator& ranks, cpu_set_t cores) {
+  check(MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, ranks.native()));
+  return CPU_COUNT(&cores);
+}
+
+/// Collective over the ranks of a node: the caller's part of the CPU quota of its control group, at most 1.
+double share_of_quota(const Communicator& node) {
+  const CpuQuota quota = cpu_quota();
+  const auto sharing = std::ranges::count(all_texts(node, quota.group), quota.group);
+  return std::min(quota.cores / static_cast<double>(sharing), 1.0);
+}
+
+/// The lowest rank with the same text as `rank`.
+Rank first_like(const std::vector<std::string>& texts, Rank rank) {
+  return static_cast<Rank>(std::ranges::find(texts, texts[static_cast<std::size_t>(rank)]) - texts.begin());
+}
+
 }  // namespace
 
 Topology Topology::discover(const Communicator& world) {
@@ -48,15 +68,21 @@ Topology Topology::discover(const Communicator& world) {
   topology.local_rank = node.rank();
   topology.local_ranks = node.size();
 
+  const std::vector<std::string> machine_of_rank = all_texts(world, machine_id());
   cpu_set_t mine;
   CPU_ZERO(&mine);
   require(sched_getaffinity(0, sizeof mine, &mine) == 0, "sched_getaffinity failed");
   topology.cores_of_rank = all_texts(world, core_list(mine));
   topology.host_of_rank = all_texts(world, host_name());
-  cpu_set_t together = mine;
-  check(MPI_Allreduce(MPI_IN_PLACE, &together, sizeof together, MPI_BYTE, MPI_BOR, node.native()));
-  topology.local_cores = CPU_COUNT(&together);
-  topology.oversubscribed = greatest(world, topology.local_ranks > topology.local_cores ? 1 : 0) != 0;
+  topology.local_cores = cores_together(node, mine);
+  topology.local_cpu = share_of_quota(node);
+  topology.short_of_cores =
+      greatest(world, topology.local_ranks > topology.local_cores || topology.local_cpu < 1.0 ? 1 : 0) != 0;
+  const Communicator machine = world.split(first_like(machine_of_rank, world.rank()));
+  const double wanted = sum(machine, topology.local_cpu);
+  topology.oversubscribed = greatest(world, wanted > cores_together(machine, mine) + 1e-6 ? 1 : 0) != 0;
+  for (Rank rank = 0; rank < world.size(); ++rank)
+    topology.machines += rank > 0 && first_like(machine_of_rank, rank) == rank ? 1 : 0;
 
   int leader = world.rank();
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, node.native()));

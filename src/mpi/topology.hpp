@@ -18,7 +18,10 @@ struct Topology {
   int local_rank = 0;                      ///< Position among the ranks of this node.
   int local_ranks = 1;
   int local_cores = 1;          ///< Cores that the ranks of this node may use together.
-  bool oversubscribed = false;  ///< Some node has more ranks than cores.
+  double local_cpu = 1.0;       ///< Cores that this rank may count on: at most 1, less under a CPU quota.
+  int machines = 1;             ///< Kernels: hosts of a lab and containers of a machine are nodes of one.
+  bool short_of_cores = false;  ///< Some rank cannot have a core for itself: waiting must not burn one.
+  bool oversubscribed = false;  ///< Some machine's ranks may together use more than its cores.
 
   /// Collective over `world`.
   static Topology discover(const Communicator& world);

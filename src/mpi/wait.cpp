@@ -60,7 +60,7 @@ std::string wait_help() {
 }
 
 Expected<Wait> choose_wait(std::string_view name, const Topology& topology) {
-  if (name == "auto") return topology.oversubscribed ? Wait::sleep : Wait::spin;
+  if (name == "auto") return topology.short_of_cores ? Wait::sleep : Wait::spin;
   for (std::size_t i = 0; i < kRows.size(); ++i)
     if (kRows[i].name == name) return static_cast<Wait>(i);
   return Error{"unknown wait policy '" + std::string(name) + "'; choose one of: " + wait_names()};

@@ -28,6 +28,7 @@ Status read_tables(const std::string& path, RunTables& tables) {
   tables.command = read_text(file.id(), "command");
   tables.model = read_text(file.id(), "model");
   tables.data = read_text(file.id(), "data");
+  tables.validity = read_text(file.id(), "validity");
   tables.trials = read_table<TrialRow>(file.id());
   tables.roles = read_table<RoleRow>(file.id());
   tables.inventory = read_table<TensorRow>(file.id());

@@ -32,7 +32,7 @@ TABLE(TensorRow, "inventory", F(tensor), F(name), F(shape), F(dtype), F(elements
 TABLE(PlacementRow, "placement", F(trial), F(epoch), F(shard), F(tensor), F(begin), F(end), F(server))
 TABLE(EvaluationRow, "evaluation", F(trial), F(step), F(time_ns), F(loss), F(accuracy))
 TABLE(FinalRow, "final", F(trial), F(parameter_hash), F(images_per_s), F(loss), F(accuracy),
-      F(trace_overhead))
+      F(trace_overhead), F(core_busy))
 TABLE(SummaryRow, "summary", F(trial), F(metric), F(role), F(value), F(low), F(high), F(unit))
 
 #undef F

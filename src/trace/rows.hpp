@@ -169,6 +169,7 @@ struct FinalRow {
   double loss;
   double accuracy;  ///< NaN where not evaluated.
   double trace_overhead;
+  double core_busy;  ///< Busy share of all cores of the busiest machine during the trial, 0 to 1.
 };
 
 struct SummaryRow {

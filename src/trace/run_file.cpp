@@ -68,6 +68,7 @@ void write_run_file(const std::string& directory, const RunTables& tables, bool 
   write_text(file.id(), "model", tables.model);
   write_text(file.id(), "data", tables.data);
   write_text(file.id(), "manifest", tables.manifest);
+  write_text(file.id(), "validity", tables.validity);
   write_number(file.id(), "ranks", tables.ranks);
   write_table(file.id(), tables.trials);
   write_table(file.id(), tables.roles);

@@ -17,6 +17,7 @@ struct RunTables {
   std::string model;
   std::string data;
   std::string manifest;  ///< JSON
+  std::string validity;  ///< Conditions that limit what timings can tell, comma separated.
   int ranks = 0;
   std::vector<TrialRow> trials;
   std::vector<RoleRow> roles;

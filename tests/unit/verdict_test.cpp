@@ -18,9 +18,9 @@ std::vector<double> around(double centre, int rounds) {
 }
 
 std::string say(std::vector<Ratio> ratios, const std::vector<double>& confirmation,
-                bool oversubscribed = false) {
+                Validity validity = {.one_node = true}) {
   judge(ratios);
-  return verdict(ratios, candidate(ratios), confirmation, oversubscribed);
+  return verdict(ratios, candidate(ratios), confirmation, validity);
 }
 
 TEST(Verdict, NoneBelowSixRounds) {
@@ -59,8 +59,25 @@ TEST(Verdict, NeverClaimsAWinnerWhoseIntervalIncludesOne) {
   EXPECT_EQ(text.find("On this machine"), std::string::npos) << text;
 }
 
-TEST(Verdict, SaysThatRanksShareCores) {
-  EXPECT_NE(say({ratio("ps", around(1.3, 9))}, around(1.3, 9), true).find("share cores"), std::string::npos);
+TEST(Verdict, SaysWhereItHoldsAndWhatItCannotTell) {
+  const auto said = [](const Validity& validity) {
+    return say({ratio("ps", around(1.3, 9))}, around(1.3, 9), validity);
+  };
+  const std::string lab = said({.emulated_compute = true, .shaped_links = true, .nodes = 8});
+  EXPECT_TRUE(lab.starts_with("On the emulated links and with emulated compute ps is faster")) << lab;
+  EXPECT_NE(lab.find(" This cannot tell what switches"), std::string::npos) << lab;
+  const std::string crowded = said({.oversubscribed = true, .one_node = true});
+  EXPECT_TRUE(crowded.starts_with("On this machine ps is faster")) << crowded;
+  EXPECT_NE(crowded.find("This cannot tell what a busy server costs on cores of its own"), std::string::npos);
+  const std::string cluster = said({.nodes = 4});
+  EXPECT_TRUE(cluster.starts_with("On these 4 nodes ps is faster")) << cluster;
+  EXPECT_EQ(cluster.find("cannot tell"), std::string::npos) << cluster;
+}
+
+TEST(Validity, NamesWhatHoldsInOneOrder) {
+  EXPECT_EQ(Validity{}.text(), "");
+  EXPECT_EQ((Validity{true, true, true, true, true, true, 1}).text(),
+            "oversubscribed,one_node,emulated_compute,shaped_links,injected,fake");
 }
 
 TEST(Verdict, EqualWorkersAreAFamilyOfTheirOwn) {
