@@ -129,6 +129,7 @@ def up(name: str, specification: Specification) -> State:
         lines += [f"{host.address} {host.name}" for host in specification.hosts]
         lab.hosts_file.write_text("\n".join(lines) + "\n")
         lab.groups.make(["head", *(host.name for host in specification.hosts)])
+        lab.groups.favour("head")
         for host in specification.hosts:
             if host.cpu is not None:
                 lab.groups.limit(host.name, host.cpu)

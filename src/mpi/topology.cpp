@@ -76,11 +76,11 @@ Topology Topology::discover(const Communicator& world) {
   topology.host_of_rank = all_texts(world, host_name());
   topology.local_cores = cores_together(node, mine);
   topology.local_cpu = share_of_quota(node);
-  topology.short_of_cores =
-      greatest(world, topology.local_ranks > topology.local_cores || topology.local_cpu < 1.0 ? 1 : 0) != 0;
   const Communicator machine = world.split(first_like(machine_of_rank, world.rank()));
   const double wanted = sum(machine, topology.local_cpu);
   topology.oversubscribed = greatest(world, wanted > cores_together(machine, mine) + 1e-6 ? 1 : 0) != 0;
+  const bool alone = topology.local_cpu >= 1.0 && topology.local_ranks <= topology.local_cores;
+  topology.short_of_cores = topology.oversubscribed || greatest(world, alone ? 0 : 1) != 0;
   for (Rank rank = 0; rank < world.size(); ++rank)
     topology.machines += rank > 0 && first_like(machine_of_rank, rank) == rank ? 1 : 0;
 

@@ -22,11 +22,14 @@ constexpr std::array kRows = {
 };
 
 // A message between two ranks of a node arrives within microseconds, so the first tests are back to back;
-// then the core goes to whoever can use it. Sleeps grow, but stay short against a step.
+// then the core goes to whoever can use it. A sleep is at most a sixteenth of the wait so far, so what comes
+// is noticed late by at most that share, and a long wait costs few tests: each takes some microseconds of a
+// core, which a host with a slice of a core cannot spare.
 constexpr int kEagerTests = 64;
 constexpr int kYields = 64;
-constexpr long kFirstSleepNs = 20'000;
-constexpr long kLongestSleepNs = 200'000;
+constexpr std::int64_t kPartOfWait = 16;
+constexpr std::int64_t kShortestSleepNs = 20'000;
+constexpr std::int64_t kLongestSleepNs = 1'000'000;
 
 /// Tells the core that this is a spin loop.
 void relax() {
@@ -35,7 +38,13 @@ void relax() {
 #endif
 }
 
-void sleep_ns(long duration_ns) {
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+void sleep_ns(std::int64_t duration_ns) {
   // The kernel rounds sleeps up by 50 us unless told otherwise.
   static const bool precise = prctl(PR_SET_TIMERSLACK, 1000UL) == 0;
   static_cast<void>(precise);
@@ -76,8 +85,9 @@ void Backoff::pause() {
     sched_yield();
     return;
   }
-  const int doublings = std::min((tests_ - kEagerTests - kYields) / 8, 10);
-  sleep_ns(std::min(kFirstSleepNs << doublings, kLongestSleepNs));
+  const std::int64_t now = now_ns();
+  if (begin_ns_ == 0) begin_ns_ = now;
+  sleep_ns(std::clamp((now - begin_ns_) / kPartOfWait, kShortestSleepNs, kLongestSleepNs));
 }
 
 void barrier(const Communicator& ranks, Wait wait) {

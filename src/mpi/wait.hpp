@@ -35,6 +35,7 @@ class Backoff {
  private:
   Wait wait_;
   int tests_ = 0;
+  std::int64_t begin_ns_ = 0;  ///< Of the first sleep.
 };
 
 /// Calls `done` until it holds; between calls it waits as `wait` says.

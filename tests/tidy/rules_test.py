@@ -18,6 +18,7 @@ MAY_INCLUDE = {
     "src/optim": {"src/optim", "src/base", "kernels"},
 }
 EVERY_LOWER = set(MAY_INCLUDE)
+MAY_INCLUDE["src/lab"] = {"src/lab"}
 MAY_INCLUDE["modes"] = EVERY_LOWER | {"modes"}
 MAY_INCLUDE["src/cli"] = EVERY_LOWER | {"modes", "src/cli"}
 MAY_INCLUDE["src"] = MAY_INCLUDE["src/cli"]  # main.cpp
