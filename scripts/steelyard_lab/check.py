@@ -25,18 +25,30 @@ def check(lab: State, seconds: float, thorough: bool, program: pathlib.Path | No
     """Measures and keeps the report for later runs. @param program steelyard, for the A/A run; None: without."""
     hosts = lab.specification.hosts
     limited = [h for h in hosts if h.cpu is not None]
+    doing(f"every host at once ({seconds:g} s)")
     report = {"time": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "seconds": seconds,
               "ping_pong_us": measure_ping_pong(lab)}
     together = measure_load(lab, flows(hosts), limited, seconds)
-    alone = {h.name: measure_alone(lab, h, seconds) for h in hosts} if thorough else {}
+    alone = {}
+    for left, host in zip(range(len(hosts), 0, -1), hosts if thorough else [], strict=False):
+        doing(f"{host.name} alone, about {left * (seconds + 1):.0f} s left for all")
+        alone[host.name] = measure_alone(lab, host, seconds)
     rows = [host_row(h, flow, together, alone.get(h.name))
             for h, flow in zip(hosts, flows(hosts) or [None] * len(hosts), strict=True)]
     report |= {"hosts": rows, "machine_cpu_busy": together.machine_busy}
     if program is not None:
+        doing("the A/A run, about 20 s")
         report["a_a"] = a_a_run(lab, program)
+    doing("")
     report["findings"] = findings(report)
     lab.fidelity_file.write_text(json.dumps(report, indent=1))
     return report
+
+
+def doing(what: str) -> None:
+    """One line that is written over itself, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{'checking: ' + what if what else ''}", end="", file=sys.stderr, flush=True)
 
 
 def measure_alone(lab: State, host: Host, seconds: float) -> Load:
@@ -124,7 +136,9 @@ def text(lab: State, report: dict) -> str:
     if a_a := report.get("a_a"):
         lines.append("A/A run          " + a_a_text(a_a))
     lines += [f"beware           {finding}" for finding in report["findings"]]
-    return "\n".join(lines or ["the lab is as asked"])
+    if not report["findings"]:
+        lines.append("result           all is as asked")
+    return "\n".join(lines)
 
 
 def a_a_text(a_a: dict) -> str:

@@ -69,13 +69,30 @@ std::string kept_text(const trace::RunData& run) {
   return text + table.text();
 }
 
+/// The figures of a trial that /final keeps; what only a trace can tell is null.
+nlohmann::json kept_json(const trace::RunData& run, const trace::TrialData& trial,
+                         trace::TrialSummary summary) {
+  summary.images_per_s = trial.final.images_per_s;
+  summary.loss = trial.final.loss;
+  summary.accuracy = trial.final.accuracy;
+  summary.trace_overhead = trial.final.trace_overhead;
+  nlohmann::json out = trial_json(run.directory, run.tables, trial, summary);
+  for (const char* key :
+       {"steps", "measured_steps", "step_ms", "phases_ms", "goodput_gb_per_s", "worker_max_over_mean", "pop",
+        "pushes", "applied", "dropped", "staleness", "server_max_over_mean", "server_load", "messages"})
+    out[key] = nullptr;
+  return out;
+}
+
 nlohmann::json run_json(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
   nlohmann::json out = {
       {"run", run.directory},     {"command", run.tables.command}, {"validity", run.tables.validity},
       {"complete", run.complete}, {"unclosed", run.unclosed},      {"missing", run.missing}};
   out["trials"] = nlohmann::json::array();
   for (std::size_t i = 0; i < run.trials.size(); ++i)
-    out["trials"].push_back(trial_json(run.directory, run.tables, run.trials[i], summaries[i]));
+    out["trials"].push_back(without_trace(run)
+                                ? kept_json(run, run.trials[i], summaries[i])
+                                : trial_json(run.directory, run.tables, run.trials[i], summaries[i]));
   return out;
 }
 

@@ -30,6 +30,10 @@ std::string range_text(const Range& range, double unit) {
                                  : number_text(range.low / unit) + " to " + number_text(range.high / unit);
 }
 
+std::string line(const std::string& name, const std::string& text) {
+  return wrapped(line_text(name, text), 98, std::string(line_text("", "").size() - 1, ' '));
+}
+
 std::string hosts_text(const json& lab) {
   Range link;
   Range cpu;
@@ -86,12 +90,12 @@ std::string validity_text(const Launch& launch) {
   std::string text = line_text("validity", limits.empty() ? "no limits known" : limits);
   const json& lab = launch.lab;
   if (lab.is_null()) return text;
-  text += line_text("lab", hosts_text(lab));
+  text += line("lab", hosts_text(lab));
   const json& fidelity = lab.at("fidelity");
   if (fidelity.is_null())
-    return text + line_text("fidelity", "not checked; scripts/lab check says whether the hosts are as asked");
-  text += line_text("fidelity", fidelity_text(fidelity));
-  for (const json& finding : fidelity.at("findings")) text += line_text("beware", finding.get<std::string>());
+    return text + line("fidelity", "not checked; scripts/lab check says whether the hosts are as asked");
+  text += line("fidelity", fidelity_text(fidelity));
+  for (const json& finding : fidelity.at("findings")) text += line("beware", finding.get<std::string>());
   return text;
 }
 

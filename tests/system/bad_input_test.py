@@ -23,6 +23,13 @@ def corrupt_gzip(folder: Path) -> None:
     (folder / "train-images-idx3-ubyte.gz").write_bytes(packed[:-6])
 
 
+def csv(folder: Path, *lines: str) -> Path:
+    """A new model file."""
+    path = folder / f"model-{len(list(folder.glob('model-*')))}.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
 def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     """(what the message must hold, arguments)"""
     truncated, corrupt, file, existing = folder / "truncated", folder / "corrupt", folder / "file", folder / "results/there"
@@ -43,6 +50,17 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("unknown optimizer", (*allreduce, "--optimizer", "lion")),
         ("unknown model", (*allreduce, "--model", "resnet")),
         ("mlp:5-x", (*allreduce, "--model", "mlp:5-x")),
+        ("needs an inventory", (*allreduce[:3], "--model", "replay:")),
+        ("choose one of: googlenet, lenet", (*allreduce[:3], "--model", "replay:alexnut")),
+        ("has no column 'shape'", (*allreduce[:3], "--model", f"replay:{csv(folder, 'name,size', 'w,2')}")),
+        ("only float32", (*allreduce[:3], "--model", f"replay:{csv(folder, 'name,shape,dtype', 'w,2,int8')}")),
+        ("takes no data", (*allreduce[:3], "--model", "replay:lenet", "--data", "synthetic")),
+        ("--compute-ms has no effect", (*allreduce, "--compute-ms", "5")),
+        ("unknown way to emulate compute", (*allreduce[:3], "--model", "replay:lenet", "--compute", "guess")),
+        ("there is no compute profile", (*allreduce[:3], "--model", "replay:lenet", "--compute-profile", "/nowhere.csv")),
+        ("two ways", (*allreduce[:3], "--model", "replay:lenet", "--compute-profile", "x", "--compute-ms", "1")),
+        ("'wait' is the same for all trials", ("compare", *SYNTHETIC, "--trial", "mode=allreduce wait=spin", "--trial", "mode=allreduce")),
+        ("the model takes 784", ("train", "--mode", "allreduce", "--data", "none")),
         ("unknown data set", ("train", "--mode", "allreduce", "--data", "imagenet")),
         ("unknown wait policy", (*allreduce, "--wait", "hope")),
         ("--servers", (*ps, "--servers", "0")),

@@ -76,6 +76,10 @@ def main() -> None:
         assert not (folder / "untraced/ranks").exists()
         kept = run(1, "inspect", str(folder / "untraced"), launcher=False)
         assert kept.code == 0 and train["parameter_hash"] in kept.out, kept
+        shown = run_json(1, "inspect", str(folder / "untraced"), launcher=False)["trials"][0]
+        for key in ("images_per_s", "loss", "accuracy", "parameter_hash", "core_busy"):
+            assert shown[key] == untraced[key], (key, shown[key], untraced[key])
+        assert shown["step_ms"] is None and shown["validity"] == untraced["validity"], shown
 
         dry = run_json(RANKS, "train", "--mode", "ps", "--dry-run", *asked)
         assert dry["servers"] == [0] and dry["workers"] == [1, 2]

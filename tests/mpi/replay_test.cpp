@@ -1,0 +1,72 @@
+/// Replay dies of the first value that is not, bit for bit, what all workers' pushes and the optimizer make
+/// of it. So a trial that ends is the proof; what is asked here is that everything gets its turn.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/harness.hpp"
+
+namespace steelyard {
+namespace {
+
+Dataset counted() {
+  const ModelSpec model = describe_model("replay:lenet").value();
+  return load_dataset({"none", "", model.inputs, model.classes, 0}).value();
+}
+
+TrialConfig base(const char* mode, int servers) {
+  TrialConfig config;
+  config.mode = mode;
+  config.servers = servers;
+  config.steps = 12;
+  config.global_batch = 5;  // At 7 workers some have no samples; their gradients count all the same.
+  return config;
+}
+
+void run(const TrialConfig& config) {
+  const ModelSpec model = describe_model("replay:lenet").value();
+  ASSERT_TRUE(check_trial(config, model, test::launch().world.size())) << config.mode << config.placement;
+  const auto outcome = test::run_trial(config, model, counted());
+  EXPECT_NE(outcome.hash, 0U);
+}
+
+TEST(Replay, EveryPlacementDeliversEveryElement) {
+  for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+    for (int servers = 1; servers < test::launch().world.size(); ++servers)
+      for (const std::size_t bundle : {std::size_t{4}, std::size_t{128} * 1024}) {
+        TrialConfig config = base("ps", servers);
+        config.placement = placement;
+        config.bundle_bytes = bundle;
+        run(config);
+      }
+}
+
+TEST(Replay, AsynchronousRepliesAreWhole) {
+  for (int servers = 1; servers < test::launch().world.size(); ++servers) {
+    TrialConfig config = base("ps", servers);
+    config.consistency = "asp";
+    run(config);
+  }
+}
+
+TEST(Replay, EveryCollectiveSumsEveryElement) {
+  for (const char* collective : {"mpi", "ring"})
+    for (const std::size_t bucket : {std::size_t{1000}, std::size_t{1} << 20U}) {
+      TrialConfig config = base("allreduce", 0);
+      config.collective = collective;
+      config.first_bucket_bytes = bucket;
+      config.bucket_bytes = bucket;
+      run(config);
+    }
+}
+
+TEST(Replay, EveryOptimizerIsExact) {
+  const int servers = test::launch().world.size() / 2;
+  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "adam"}) {
+    TrialConfig config = base(servers > 0 ? "ps" : "allreduce", servers);
+    config.optimizer = optimizer;
+    run(config);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard
