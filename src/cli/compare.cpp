@@ -130,7 +130,9 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
   for (const TrialResult& one : all) {
     if (trace::view(one.data.row.label) != label || one.data.row.confirmation != 0) continue;
     step.push_back(one.summary.step_ms.median);
-    wait.push_back(100.0 * one.summary.phases_ms.wait / std::max(one.summary.step_ms.median, 1e-9));
+    const trace::PhaseTimes& p = one.summary.phases_ms;
+    const double all_phases = p.data + p.forward + p.backward + p.push + p.wait + p.update;
+    wait.push_back(100.0 * p.wait / std::max(all_phases, 1e-9));
     bytes.push_back(one.summary.server_bytes.max_over_mean);
     busy.push_back(100.0 * one.data.final.core_busy);
   }
@@ -147,15 +149,13 @@ std::string Comparison::text(const trace::RunTables& tables) const {
   for (const Contestant& c : contest_.contestants)
     if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
   out += "\n";
-  Table table({"contestant", "servers", "workers", "images/s", "95 % interval", "step ms", "wait %",
-               "max/mean", "cores %"});
+  Table table({"contestant", "images/s", "95 % interval", "step ms", "wait %", "max/mean", "cores %"});
   for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
     const Contestant& c = contest_.contestants[i];
     const bool ps = c.config.mode == "ps";
     const trace::Estimate speed = trace::estimate_median(results_[i], 1.0 - kAlpha);
     const RoundMedians m = medians(all_, c.label);
-    table.add({c.label, ps ? std::to_string(c.config.servers) : "-",
-               std::to_string(setup_.launch.world.size() - c.config.servers), number_text(speed.median),
+    table.add({c.label, number_text(speed.median),
                fmt::format("{} to {}", number_text(speed.low), number_text(speed.high)),
                number_text(m.step_ms), fmt::format("{:.0f}", m.wait_share),
                ps ? fmt::format("{:.2f}", m.server_bytes) : "-", fmt::format("{:.0f}", m.core_busy)});

@@ -50,8 +50,9 @@ std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSu
   return text;
 }
 
-/// Without a trace the figures are those that run.h5 keeps.
+/// Without a trace the figures are those that run.h5 keeps. A run that is not complete keeps none.
 bool without_trace(const trace::RunData& run) {
+  if (!run.complete) return false;
   for (const trace::TrialData& trial : run.trials)
     for (const trace::RankTrial& rank : trial.ranks)
       if (!rank.steps.empty()) return false;

@@ -47,7 +47,7 @@ std::string Validity::limits() const {
     limits.emplace_back(
         "what switches, adapters and a crowded memory bus add, since the hosts are slices of one machine");
   if (emulated_compute)
-    limits.emplace_back("how communication slows real compute, since compute was timed and not done");
+    limits.emplace_back("how communication slows real compute, since compute was emulated");
   if (injected) limits.emplace_back("how often such slowness happens, since it was injected");
   return limits.empty() ? "" : "This cannot tell " + joined(limits, "; nor ") + ".";
 }
