@@ -118,6 +118,17 @@ class Comparison {
   bool diverged_ = false;
 };
 
+/// "9.5 to 10.2"; a dash where there are too few rounds for an interval.
+std::string range(const trace::Estimate& e, const std::string& low, const std::string& high) {
+  return std::isfinite(e.low) && std::isfinite(e.high) ? low + " to " + high : "-";
+}
+std::string speed_range(const trace::Estimate& e) {
+  return range(e, number_text(e.low), number_text(e.high));
+}
+std::string ratio_range(const trace::Estimate& e) {
+  return range(e, fmt::format("{:.3f}", e.low), fmt::format("{:.3f}", e.high));
+}
+
 /// Medians over a contestant's rounds of what only tables show.
 struct RoundMedians {
   double step_ms, wait_share, server_bytes, core_busy;
@@ -155,16 +166,14 @@ std::string Comparison::text(const trace::RunTables& tables) const {
     const bool ps = c.config.mode == "ps";
     const trace::Estimate speed = trace::estimate_median(results_[i], 1.0 - kAlpha);
     const RoundMedians m = medians(all_, c.label);
-    table.add({c.label, number_text(speed.median),
-               fmt::format("{} to {}", number_text(speed.low), number_text(speed.high)),
-               number_text(m.step_ms), fmt::format("{:.0f}", m.wait_share),
-               ps ? fmt::format("{:.2f}", m.server_bytes) : "-", fmt::format("{:.0f}", m.core_busy)});
+    table.add({c.label, number_text(speed.median), speed_range(speed), number_text(m.step_ms),
+               fmt::format("{:.0f}", m.wait_share), ps ? fmt::format("{:.2f}", m.server_bytes) : "-",
+               fmt::format("{:.0f}", m.core_busy)});
   }
   out += table.text() + "\n";
   Table ratios({"images/s against", "at equal", "ratio", "interval", "confidence %", "differs"});
   for (const Ratio& r : contest_.ratios)
-    ratios.add({r.a + " / " + r.b, r.basis, fmt::format("{:.3f}", r.estimate.median),
-                fmt::format("{:.3f} to {:.3f}", r.estimate.low, r.estimate.high),
+    ratios.add({r.a + " / " + r.b, r.basis, fmt::format("{:.3f}", r.estimate.median), ratio_range(r.estimate),
                 fmt::format("{:.2f}", 100.0 * r.confidence), r.differs ? "yes" : "no"});
   return out + ratios.text() + "\n" + wrapped(verdict_text(), 98) + "\n";
 }

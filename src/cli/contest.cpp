@@ -110,17 +110,38 @@ Expected<Contest> own_contest(const Options& options, const ModelSpec& model, st
   return contest;
 }
 
+/// With one batch shared by unequal numbers of workers, "compute of a worker in a step" would favour the few.
+Status check_shares(const Options& options, const Contest& contest) {
+  bool unequal = false;
+  bool open = false;
+  for (const Contestant& one : contest.contestants) {
+    unequal = unequal || one.config.servers != contest.contestants.front().config.servers;
+    const Emulation& emulation = one.config.emulation;
+    open = open || (emulation.samples == 0 && (emulation.compute_ms > 0.0 || !emulation.profile.empty()));
+  }
+  if (!unequal || !open || options.integer("batch-per-worker") > 0) return success();
+  return Error{
+      "contestants have different numbers of workers and so different shares of --batch: say for how many "
+      "samples the emulated compute is, --compute-samples, or fix the share, --batch-per-worker"};
+}
+
+Expected<Contest> fair(const Options& options, Expected<Contest> contest) {
+  if (!contest) return contest;
+  if (auto good = check_shares(options, contest.value()); !good) return good.error();
+  return contest;
+}
+
 }  // namespace
 
 Expected<Contest> make_contest(const Options& options, const ModelSpec& model, std::size_t samples,
                                int ranks) {
-  if (options.trials().empty()) return usual_contest(options, model, samples, ranks);
+  if (options.trials().empty()) return fair(options, usual_contest(options, model, samples, ranks));
   if (options.trials().size() < 2 || options.trials().size() > 26)
     return Error{fmt::format("--trial was given {} time(s); a comparison has 2 to 26 contestants",
                              options.trials().size())};
   if (options.given("servers"))
     return Error{"--servers and --trial: with --trial each contestant says its own servers"};
-  return own_contest(options, model, samples, ranks);
+  return fair(options, own_contest(options, model, samples, ranks));
 }
 
 }  // namespace steelyard::cli

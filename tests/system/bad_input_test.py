@@ -60,6 +60,7 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("there is no compute profile", (*allreduce[:3], "--model", "replay:lenet", "--compute-profile", "/nowhere.csv")),
         ("two ways", (*allreduce[:3], "--model", "replay:lenet", "--compute-profile", "x", "--compute-ms", "1")),
         ("'wait' is the same for all trials", ("compare", *SYNTHETIC, "--trial", "mode=allreduce wait=spin", "--trial", "mode=allreduce")),
+        ("--compute-samples, or fix the share", ("compare", "--model", "replay:lenet", "--compute-ms", "1", "--servers", "1")),
         ("the model takes 784", ("train", "--mode", "allreduce", "--data", "none")),
         ("unknown data set", ("train", "--mode", "allreduce", "--data", "imagenet")),
         ("unknown wait policy", (*allreduce, "--wait", "hope")),
