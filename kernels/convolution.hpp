@@ -1,17 +1,22 @@
 #pragma once
 
 /// @file
-/// Two-dimensional convolution of one image, stride 1, direct: rows of the output are vectors, weights are
-/// broadcast. Made for few channels and small kernels, where unfolding into a matrix product moves more than
-/// it computes. Weights are [maps, channels, kernel, kernel].
+/// Convolution, bias, ReLU and 2x2 max-pooling of one image, stride 1, direct: made for few channels and
+/// small kernels, where unfolding into a matrix product moves more than it computes.
+///
+/// Images lie channel by channel within a pixel: [height, width, channels]; so do pooled outputs, with maps
+/// for channels. Maps, and backward the taps of a kernel row, are the lanes of a vector. Max-pooling lets one
+/// gradient in four through, and ReLU about half of these, so the backward passes go over the winners alone.
+/// Weights are [maps, channels, kernel, kernel], as the parameters have them; they are repacked once per
+/// batch.
 
 #include <cstddef>
+#include <cstdint>
 
 namespace steelyard::kernels {
 
-/// Rows of outputs are padded to whole vectors of this many floats; inputs need as much room behind their
-/// end, since vectors may read past a row (what they find there is not used).
-inline constexpr std::size_t kRowElements = 16;
+/// Elements behind the end of frames, packed weights, sums, outputs and gradients that vectors may touch.
+inline constexpr std::size_t kSlack = 64;
 
 struct ConvolutionShape {
   std::size_t channels = 0;
@@ -21,44 +26,57 @@ struct ConvolutionShape {
   std::size_t kernel = 0;
   std::size_t padding = 0;  ///< Zeros on every side.
 
-  constexpr std::size_t out_height() const { return height + 2 * padding - kernel + 1; }
-  constexpr std::size_t out_width() const { return width + 2 * padding - kernel + 1; }
-  /// Elements from one row of an output to the next.
-  constexpr std::size_t out_stride() const {
-    return (out_width() + kRowElements - 1) / kRowElements * kRowElements;
-  }
+  constexpr std::size_t out_height() const { return height + 2 * padding - kernel + 1; }  ///< Even.
+  constexpr std::size_t out_width() const { return width + 2 * padding - kernel + 1; }    ///< Even.
   constexpr std::size_t in_elements() const { return channels * height * width; }
   constexpr std::size_t weights() const { return maps * channels * kernel * kernel; }
+  constexpr std::size_t pooled() const { return out_height() / 2 * (out_width() / 2); }  ///< Pixels.
+  constexpr std::size_t out_elements() const { return maps * pooled(); }
 
-  /// Room for a padded input, and for an output with its padded rows.
-  constexpr std::size_t padded_elements() const {
-    return channels * (height + 2 * padding) * (width + 2 * padding) + 2 * kRowElements;
-  }
-  constexpr std::size_t out_elements() const { return maps * out_height() * out_stride(); }
+  /// Of the frame that holds a padded image: elements of a row, of everything.
+  constexpr std::size_t frame_row() const { return (width + 2 * padding) * channels; }
+  constexpr std::size_t frame_elements() const { return frame_row() * (height + 2 * padding) + kSlack; }
+  /// Taps of a kernel row over all channels; they lie behind each other in an image.
+  constexpr std::size_t taps() const { return kernel * channels; }
 
-  /// The convolution that carries a gradient back: maps and channels change places.
-  constexpr ConvolutionShape backward() const {
-    return {maps, out_height(), out_width(), channels, kernel, kernel - 1 - padding};
-  }
+  /// Room for weights packed for the forward pass, and for weights and sums in rows of taps.
+  std::size_t packed_elements() const;
+  std::size_t tap_row() const;  ///< Elements from one row of taps to the next.
+  std::size_t tap_rows_elements() const { return maps * kernel * tap_row() + kSlack; }
+  /// Room for two rows of outputs before pooling.
+  std::size_t rows_elements() const;
 };
 
-/// padded[channels, height + 2 padding, width + 2 padding] = image[channels, height, width (rows `stride`
-/// apart)] in a frame. The frame must be zero before the first call; it is not written.
-void pad(const ConvolutionShape& shape, const float* image, std::size_t stride, float* padded);
+/// frame = image[height, width, channels] with zeros around it. The border must be zero before the first
+/// call.
+void pad(const ConvolutionShape& shape, const float* image, float* frame);
+/// The reverse, for gradients: image = inside of the frame.
+void crop(const ConvolutionShape& shape, const float* frame, float* image);
 
-/// out[maps, out_height, out_stride] = weights * padded. Columns from out_width on are left with no meaning.
-void convolution_forward(const ConvolutionShape& shape, const float* padded, const float* weights,
-                         float* out);
+void pack_weights(const ConvolutionShape& shape, const float* weights, float* packed);
+/// rows[maps, kernel, tap_row]: of each map and kernel row the taps in the order of an image row.
+void pack_tap_rows(const ConvolutionShape& shape, const float* weights, float* rows);
 
-/// Weights of shape.backward(): mirrored, maps and channels exchanged.
-void mirror_weights(const ConvolutionShape& shape, const float* weights, float* mirrored);
+/// out[out_height/2, out_width/2, maps] = max(0, bias + max of 2x2 of weights * frame).
+/// @param rows scratch of rows_elements(). @param[out] winner as `out`: which of the four won (0 to 3, row by
+/// row), 4 where ReLU gave 0. A NaN travels on. Up to kSlack elements behind both are overwritten.
+void convolution_pool_forward(const ConvolutionShape& shape, const float* frame, const float* packed,
+                              const float* bias, float* rows, float* out, std::uint8_t* winner);
 
-/// Adds out_gradient * padded, not yet summed over a vector's elements, so that the images of a batch share
-/// the final sum. @param out_gradient [maps, out_height, out_stride], zero from out_width on.
-/// @param sums [weights(), kRowElements].
-void convolution_backward_weights(const ConvolutionShape& shape, const float* padded,
-                                  const float* out_gradient, float* sums);
-/// weights_gradient[weights()] = sums over each row of kRowElements.
-void finish_weights(const ConvolutionShape& shape, const float* sums, float* weights_gradient);
+/// Sets the gradients of outputs to 0 where ReLU gave 0. What is left has passed.
+void pass_gradient(const ConvolutionShape& shape, const std::uint8_t* winner, float* gradient);
+
+/// sums[maps, kernel, tap_row] += gradients of the weights; bias_gradient[maps] += those of the bias.
+/// @param passed gradients of the outputs after pass_gradient, readable up to kSlack beyond their end.
+void convolution_pool_backward_weights(const ConvolutionShape& shape, const float* frame, const float* passed,
+                                       const std::uint8_t* winner, float* sums, float* bias_gradient);
+/// weights_gradient[weights()] from the sums over a batch.
+void unpack_tap_rows(const ConvolutionShape& shape, const float* sums, float* weights_gradient);
+
+/// frame_gradient = gradient of the padded image. @param tap_rows weights by pack_tap_rows.
+/// @param masks scratch of 4 pooled().
+void convolution_pool_backward_data(const ConvolutionShape& shape, const float* passed,
+                                    const std::uint8_t* winner, const float* tap_rows, std::uint64_t* masks,
+                                    float* frame_gradient);
 
 }  // namespace steelyard::kernels
