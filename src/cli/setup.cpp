@@ -38,6 +38,10 @@ std::unique_ptr<Setup> Setup::begin(const Options& options) {
   if (any_error(launch, error_of(lab))) return nullptr;
   launch.lab = std::move(lab).value();
   launch.validity = validity_of(launch, settings, options);
+  // Ranks whose compute sleeps leave the cores idle; waiting must not fill them.
+  if (settings.wait == "auto" && settings.model.replay && launch.wait == mpi::Wait::yield &&
+      options.text("compute") == "sleep")
+    launch.wait = mpi::Wait::sleep;
   auto dataset = load_dataset(settings.data);
   if (any_error(launch, error_of(dataset))) return nullptr;
   return std::make_unique<Setup>(Setup{std::move(settings), std::move(launch), std::move(dataset).value()});

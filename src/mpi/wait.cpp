@@ -63,13 +63,15 @@ std::string wait_names() {
 }
 
 std::string wait_help() {
-  std::string lines = "auto: spin where every rank has a core, else sleep";
+  std::string lines =
+      "auto: spin where every rank has a core; sleep under a CPU quota or where compute sleeps; else yield";
   for (const Row& row : kRows) lines += "\n" + std::string(row.name) + ": " + std::string(row.help);
   return lines;
 }
 
 Expected<Wait> choose_wait(std::string_view name, const Topology& topology) {
-  if (name == "auto") return topology.short_of_cores ? Wait::sleep : Wait::spin;
+  if (name == "auto")
+    return !topology.short_of_cores ? Wait::spin : topology.local_cpu < 1.0 ? Wait::sleep : Wait::yield;
   for (std::size_t i = 0; i < kRows.size(); ++i)
     if (kRows[i].name == name) return static_cast<Wait>(i);
   return Error{"unknown wait policy '" + std::string(name) + "'; choose one of: " + wait_names()};

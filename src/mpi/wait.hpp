@@ -23,7 +23,9 @@ std::string_view wait_name(Wait wait);
 std::string wait_names();
 std::string wait_help();
 
-/// @param name one of waits.def, or `auto`: spin where every rank of every node has a core, else sleep.
+/// @param name one of waits.def, or `auto`: spin where every rank of every node has a core; sleep where a CPU
+/// quota makes waiting dear; else yield: chains of dependent messages meet no sleeps then, and the cores are
+/// busy anyway.
 Expected<Wait> choose_wait(std::string_view name, const Topology& topology);
 
 /// What to do between two tests that both said "not yet".
