@@ -166,5 +166,6 @@ def cpu_columns(row: dict) -> str:
     return f"{asked:>9g} {reached:>9.3f} {f'{alone:.3f}' if alone else '-':>6} {change:>7}"
 
 
-def default_program() -> pathlib.Path:
-    return pathlib.Path(sys.argv[0]).resolve().parent.parent / "build" / "steelyard"
+def built(name: str) -> pathlib.Path:
+    """A program of the usual build folder."""
+    return pathlib.Path(sys.argv[0]).resolve().parent.parent / "build" / name

@@ -14,7 +14,6 @@ from .specification import BadInput, Host, Specification
 from .state import State
 
 HERE = pathlib.Path(__file__).resolve().parent
-SWITCH = HERE.parent.parent / "build" / "steelyard-lab-switch"
 MTU = 9000  # Jumbo frames, as clusters have them: 99 % of a link carries payload.
 BURST_US = 500  # What an idle link lets through at once, as time on that link.
 QUEUE_BYTES = 64 << 20  # Deep: a loss would cost a retransmission time-out, which no HPC fabric has.
@@ -22,14 +21,14 @@ SUBNET = "10.77.0.0/24"
 HEAD_ADDRESS = "10.77.0.254"
 
 
-def refuse_unless_possible(specification: Specification) -> None:
+def refuse_unless_possible(specification: Specification, switch: pathlib.Path) -> None:
     if os.geteuid() != 0:
         raise BadInput("a lab makes namespaces, links and cgroups, which needs root; say sudo scripts/lab …")
     for tool in ("ip", "tc", "unshare", "nsenter"):
         if not any(os.access(os.path.join(d, tool), os.X_OK) for d in os.get_exec_path()):
             raise BadInput(f"'{tool}' is missing; Debian has ip and tc in iproute2, the others in util-linux")
-    if specification.latency_us > 0 and not SWITCH.exists():
-        raise BadInput(f"--latency needs the program {SWITCH.name} of the build; scripts/quickstart builds it")
+    if specification.latency_us > 0 and not os.access(switch, os.X_OK):
+        raise BadInput(f"--latency needs the program {switch}; scripts/quickstart builds it, --switch names another")
 
 
 def spawn(groups: cgroups.Groups, member: str, command: list[str], **options) -> subprocess.Popen:
@@ -111,18 +110,18 @@ def shape(process: int, device: str, host: Host) -> None:
            str(burst), "limit", str(QUEUE_BYTES))
 
 
-def start_switch(lab: State) -> None:
+def start_switch(lab: State, switch: pathlib.Path) -> None:
     ports = [f"p{i}" for i in range(len(lab.hosts) + 1)]
-    command = ["nsenter", "-t", str(lab.head), "--net", "--", str(SWITCH), str(lab.specification.latency_us),
+    command = ["nsenter", "-t", str(lab.head), "--net", "--", str(switch), str(lab.specification.latency_us),
                *ports]
     process = spawn(lab.groups, "head", command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if process.stdout.readline().strip() != "ready":
         raise cgroups.Unavailable(f"the switch did not start: {process.communicate()[1].strip()}")
 
 
-def up(name: str, specification: Specification) -> State:
-    """Makes a lab. Whatever goes wrong, Ctrl-C included, nothing of it is left."""
-    refuse_unless_possible(specification)
+def up(name: str, specification: Specification, switch: pathlib.Path) -> State:
+    """Makes a lab. @param switch the program that delays frames, used where a latency is asked for. Whatever goes wrong, Ctrl-C included, nothing of it is left."""
+    refuse_unless_possible(specification, switch)
     lab = state.create(name, specification)
     try:
         lines = ["127.0.0.1 localhost", f"{HEAD_ADDRESS} lab-head"]
@@ -136,7 +135,7 @@ def up(name: str, specification: Specification) -> State:
         start_hosts(lab)
         connect(lab)
         if specification.latency_us > 0.0:
-            start_switch(lab)
+            start_switch(lab, switch)
         write_agent(lab)
         lab.ready = True
         lab.save()

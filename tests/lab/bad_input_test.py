@@ -16,6 +16,7 @@ REFUSED = [
     (["up", "2", "--cpu", "0"], "cpu '0'"),
     (["up", "2", "--cpu", "-1"], "-1"),
     (["up", "2", "--latency", "5"], "such as 200us"),
+    (["up", "2", "--latency", "1ms", "--switch", "/nowhere"], "needs the program /nowhere"),
     (["up", "2", "--host", "3:cpu=0.1"], "begin with a host from 1 to 2"),
     (["up", "2", "--host", "1:ram=5"], "'ram=5' is unknown; choose among link=RATE and cpu=CORES"),
     (["up", "2", "--frobnicate"], "--frobnicate"),

@@ -8,10 +8,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.support.lab import Before, lab, must  # noqa: E402
 
 
+SWITCH = Path(sys.argv[1]).resolve().with_name("steelyard-lab-switch")
+
+
 def main() -> None:
     before = Before()
     try:
-        must("up", "3", "--link", "500mbit", "--latency", "2ms")
+        must("up", "3", "--link", "500mbit", "--latency", "2ms", "--switch", str(SWITCH))
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             done = lab("check", "--quick", "--seconds", "1", "--json", file.name)
             assert done.returncode in (0, 3), done
