@@ -16,8 +16,9 @@ struct DenseShape {
 };
 
 /// y[batch, out] = x[batch, in] weights^T + bias[out], then ReLU if asked.
+/// @param transposed scratch of batch x out.
 void dense_forward(const DenseShape& shape, const float* x, const float* weights, const float* bias,
-                   float* y);
+                   float* transposed, float* y);
 
 /// Gradients of the weights and the bias, summed over the batch. With ReLU, `y_gradient` is first masked in
 /// place where y is 0.

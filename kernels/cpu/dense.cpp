@@ -6,15 +6,30 @@
 
 namespace steelyard::kernels {
 
-void dense_forward(const DenseShape& s, const float* x, const float* weights, const float* bias, float* y) {
-  gemm({Op::none, Op::transpose, s.batch, s.out, s.in}, x, weights, y);
-  for (std::size_t row = 0; row < s.batch; ++row) {
-    float* __restrict out = y + row * s.out;
-    if (s.relu)
-      for (std::size_t i = 0; i < s.out; ++i) out[i] = std::max(out[i] + bias[i], 0.0F);
-    else
-      for (std::size_t i = 0; i < s.out; ++i) out[i] += bias[i];
-  }
+namespace {
+
+/// y[batch, out] = the transpose of transposed[out, batch], plus bias, ReLU if asked; in squares that stay in
+/// the cache.
+template <bool kRelu>
+void finish(const DenseShape& s, const float* __restrict transposed, const float* __restrict bias,
+            float* __restrict y) {
+  constexpr std::size_t kSide = 16;
+  for (std::size_t out = 0; out < s.out; out += kSide)
+    for (std::size_t row = 0; row < s.batch; row += kSide)
+      for (std::size_t i = row; i < std::min(row + kSide, s.batch); ++i)
+        for (std::size_t j = out; j < std::min(out + kSide, s.out); ++j) {
+          const float sum = transposed[j * s.batch + i] + bias[j];
+          y[i * s.out + j] = kRelu ? std::max(sum, 0.0F) : sum;
+        }
+}
+
+}  // namespace
+
+void dense_forward(const DenseShape& s, const float* x, const float* weights, const float* bias,
+                   float* transposed, float* y) {
+  // Libraries are a third slower where the large operand, the weights, is the one to be transposed.
+  gemm({Op::none, Op::transpose, s.out, s.batch, s.in}, weights, x, transposed);
+  (s.relu ? finish<true> : finish<false>)(s, transposed, bias, y);
 }
 
 void dense_backward_weights(const DenseShape& s, const float* x, const float* y, float* y_gradient,

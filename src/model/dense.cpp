@@ -14,8 +14,9 @@ class Dense final : public Layer {
         out_gradient_(max_batch * out) {}
 
   void forward(std::size_t batch, const float* in, Parameters& parameters) override {
+    // The gradient is made later; its place is scratch until then.
     kernels::dense_forward(shape(batch), in, parameters.values(first_).data(),
-                           parameters.values(first_ + 1).data(), out_.data());
+                           parameters.values(first_ + 1).data(), out_gradient_.data(), out_.data());
   }
 
   void backward(std::size_t batch, const float* in, float* in_gradient, Parameters& parameters) override {
