@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
+#include "src/collective/shared.hpp"
+#include "src/mpi/shared_window.hpp"
 #include "src/mpi/wait.hpp"
 #include "tests/support/harness.hpp"
 
@@ -23,33 +27,78 @@ float expected(std::size_t i, int ranks, int round) {
   return sum;
 }
 
-class EveryBackend : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend, testing::Values("mpi", "ring"));
-
-TEST_P(EveryBackend, SumsExactlyWithSeveralBuffersUnderWayAndAgain) {
+/// Collective. Counts around the number of ranks, around cache lines, and of many chunks; three rounds.
+void expect_exact_sums(Collective& collective) {
   const mpi::Communicator& world = test::launch().world;
-  const std::vector<std::size_t> counts = {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 64, 1000, 100'000};
+  const std::vector<std::size_t> counts = {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 64, 1000, 100'000, 2'500'001};
   std::vector<std::vector<float>> buffers;
   for (const std::size_t count : counts) buffers.emplace_back(count);
-  const auto collective = std::move(make_collective(GetParam(), world)).value();
-  for (std::size_t b = 0; b < buffers.size(); ++b)
-    EXPECT_EQ(collective->add(buffers[b]), static_cast<int>(b));
+  for (std::size_t b = 0; b < buffers.size(); ++b) EXPECT_EQ(collective.add(buffers[b]), static_cast<int>(b));
 
   for (int round = 0; round < 3; ++round) {
     for (auto& buffer : buffers)
       for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = input(i, world.rank(), round);
-    for (int b = 0; b < static_cast<int>(buffers.size()); ++b) collective->start(b);
+    for (int b = 0; b < static_cast<int>(buffers.size()); ++b) collective.start(b);
     for (int b = 0; b < static_cast<int>(buffers.size()); ++b)
-      mpi::wait_until(test::launch().wait, [&] { return collective->test(b); });
+      mpi::wait_until(test::launch().wait, [&] { return collective.test(b); });
     for (const auto& buffer : buffers)
       for (std::size_t i = 0; i < buffer.size(); ++i) ASSERT_EQ(buffer[i], expected(i, world.size(), round));
   }
 }
 
+class EveryBackend : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend, testing::Values("mpi", "ring", "shared"));
+
+TEST_P(EveryBackend, SumsExactlyWithSeveralBuffersUnderWayAndAgain) {
+  const auto collective = std::move(make_collective(GetParam(), test::launch().world)).value();
+  expect_exact_sums(*collective);
+}
+
+// Ranks that run as far ahead of each other as they can: nothing may be overwritten that a late one reads.
+TEST_P(EveryBackend, SumsExactlyWhereARankIsLate) {
+  const mpi::Communicator& world = test::launch().world;
+  const auto collective = std::move(make_collective(GetParam(), world)).value();
+  for (const std::size_t count : {std::size_t{5}, std::size_t{3000}, std::size_t{70'000}}) {
+    std::vector<float> buffer(count);
+    const int number = collective->add(buffer);
+    for (int round = 0; round < 3 * world.size(); ++round) {
+      for (std::size_t i = 0; i < count; ++i) buffer[i] = input(i, world.rank(), round);
+      if (round % world.size() == world.rank()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      collective->start(number);
+      mpi::wait_until(test::launch().wait, [&] { return collective->test(number); });
+      for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(buffer[i], expected(i, world.size(), round));
+    }
+  }
+}
+
+// Parts of one machine stand for nodes: two of nearly equal size, and one rank alone against all others.
+TEST(SharedCollective, SumsExactlyOverSeveralNodes) {
+  const mpi::Communicator& world = test::launch().world;
+  for (const int node : {world.rank() % 2, world.rank() == 0 ? 0 : 1}) {
+    const auto collective = make_shared_collective_over(world, world.split(node));
+    expect_exact_sums(*collective);
+  }
+}
+
+TEST(SharedWindow, IsZeroedAlignedAndTheSameForAll) {
+  const mpi::Communicator node = test::launch().world.split_by_node();
+  const auto index = static_cast<std::size_t>(node.rank());
+  mpi::SharedWindow window(node, 1000);
+  ASSERT_EQ(window.bytes().size(), 1000U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(window.bytes().data()) % kCacheLine, 0U);
+  for (const std::byte one : window.bytes()) EXPECT_EQ(one, std::byte{0});
+  mpi::barrier(node, test::launch().wait);
+  window.bytes()[index] = static_cast<std::byte>(index + 1);
+  mpi::barrier(node, test::launch().wait);
+  const mpi::SharedWindow moved = std::move(window);
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(node.size()); ++rank)
+    EXPECT_EQ(moved.bytes()[rank], static_cast<std::byte>(rank + 1));
+}
+
 TEST(Collective, UnknownNameListsEveryBackend) {
   const auto none = make_collective("gloo", test::launch().world);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message, "unknown collective 'gloo'; choose one of: mpi, ring");
+  EXPECT_EQ(none.error().message, "unknown collective 'gloo'; choose one of: mpi, ring, shared");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // With --deterministic a rerun repeats the hash of the parameters; with sums in worker order the servers'
-// number and the placement change no bit either.
+// number and the placement change no bit either, nor does the allreduce that sums in the same order.
 #include <gtest/gtest.h>
 
 #include "tests/support/harness.hpp"
@@ -42,6 +42,22 @@ TEST(Deterministic, PlacementAndBundlesChangeNoBit) {
       config.bundle_bytes = bundle_bytes;
       EXPECT_EQ(run(config).hash, first.hash) << placement << " " << bundle_bytes;
     }
+}
+
+// Both sum in worker order, whether a buffer is small or goes in slices.
+TEST(Deterministic, SharedMemoryAndParameterServersGiveTheSameBits) {
+  for (int others = 1; others < test::launch().world.size(); ++others) {
+    TrialConfig config = base();
+    config.servers = others;
+    const auto ps = run(config);
+    config.mode = "allreduce";
+    config.collective = "shared";
+    for (const std::size_t bucket_bytes : {std::size_t{4}, std::size_t{1} << 20U}) {
+      config.first_bucket_bytes = bucket_bytes;
+      config.bucket_bytes = bucket_bytes;
+      EXPECT_EQ(run(config).hash, ps.hash) << others << " servers or idle, " << bucket_bytes;
+    }
+  }
 }
 
 TEST(Deterministic, ChangingTheSeedChangesTheHash) {

@@ -68,7 +68,13 @@ TEST(SteadyState, ParameterServersAllocateNothing) {
     }
 }
 
-TEST(SteadyState, RingAllreduceAllocatesNothing) { EXPECT_EQ(allocations(base("allreduce", 0), 20, 60), 0U); }
+TEST(SteadyState, OwnAllreduceAllocatesNothing) {
+  for (const char* collective : {"ring", "shared"}) {
+    TrialConfig config = base("allreduce", 0);
+    config.collective = collective;
+    EXPECT_EQ(allocations(config, 20, 60), 0U) << collective;
+  }
+}
 
 TEST(SteadyState, AllocationsAreSeen) {
   const std::uint64_t before = g_allocations;

@@ -1,0 +1,18 @@
+#pragma once
+
+/// @file
+/// Allreduce through shared memory with nodes of the caller's choice.
+
+#include <memory>
+
+#include "src/collective/collective.hpp"
+
+namespace steelyard {
+
+/// Collective over `workers`.
+/// @param node the ranks that count as the caller's node: a part of `workers`, in its order, that shares
+/// memory. Several such parts may share one machine.
+std::unique_ptr<Collective> make_shared_collective_over(const mpi::Communicator& workers,
+                                                        mpi::Communicator node);
+
+}  // namespace steelyard
