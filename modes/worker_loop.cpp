@@ -28,6 +28,7 @@ float sample_scale(const Worker& worker, const Sampler& sampler, Step step) {
 std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous) {
   const TrialConfig& config = session.config;
   ModelRequest request{largest_batch(session), share, synchronous};
+  if (!session.model.replay) return session.model.make(request);
   request.cuts.resize(session.model.inventory.size());
   for (const trace::PlacementRow& piece : find_mode(config.mode).value()->placement(config, session.model))
     request.cuts[static_cast<std::size_t>(piece.tensor)].push_back(piece.end);

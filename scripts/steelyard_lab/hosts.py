@@ -7,7 +7,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 from . import cgroups, state
 from .specification import BadInput, Host, Specification
@@ -146,11 +145,6 @@ def up(name: str, specification: Specification, switch: pathlib.Path) -> State:
     return lab
 
 
-def enter(lab: State, host: Host, command: list[str]) -> list[str]:
-    """The command line that runs `command` in a host, by way of the agent."""
-    return [str(lab.directory / "agent"), host.name, *command]
-
-
 def write_agent(lab: State) -> None:
     """`agent HOST COMMAND…`: joins the host's group and namespaces; Open MPI starts its daemons by it."""
     cases = []
@@ -165,11 +159,3 @@ def write_agent(lab: State) -> None:
     agent = lab.directory / "agent"
     agent.write_text(text)
     agent.chmod(0o755)
-
-
-def wait_for_end(process: subprocess.Popen, patience_s: float) -> None:
-    deadline = time.monotonic() + patience_s
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    if process.poll() is None:
-        process.kill()

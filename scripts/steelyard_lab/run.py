@@ -77,5 +77,3 @@ def execute(lab: State, ranks: int, options: list[str], command: list[str]) -> i
 def execute_in_host(lab: State, number: int, command: list[str]) -> int:
     host = lab.specification.hosts[number - 1]
     return subprocess.call([str(lab.directory / "agent"), host.name, *command])
-
-

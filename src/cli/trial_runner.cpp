@@ -225,12 +225,10 @@ void TrialRunner::collect(Session& session, trace::TrialRow row, TrialResult& re
   if (!launch_.speaks()) return;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     std::tie(ranks[i].role, ranks[i].role_index) = role_of(session.roles, static_cast<Rank>(i));
-  const double core_busy = result.data.final.core_busy;
-  result.data = {row, std::move(ranks), evaluations, {}};
+  result.data = {row, std::move(ranks), evaluations, result.data.final};
   trace::FinalRow& final = result.data.final;
   final.trial = row.id;
   final.parameter_hash = session.parameter_hash;
-  final.core_busy = core_busy;
   final.trace_overhead =
       static_cast<double>(overhead_ns) / static_cast<double>(std::max<std::int64_t>(row.end - row.begin, 1));
   result.summary = trace::summarise(result.data);

@@ -1,6 +1,5 @@
 #include "src/model/emulation.hpp"
 
-#include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "src/base/clock.hpp"
 #include "src/model/csv.hpp"
 
 namespace steelyard {
@@ -48,16 +48,8 @@ Expected<ComputePlan> read_profile(const std::string& path, const Inventory& inv
   return plan;
 }
 
-std::int64_t read_clock(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
-
 void sleep_until(std::int64_t when_ns) {
-  // The kernel rounds sleeps up by 50 us unless told otherwise.
-  static const bool precise = prctl(PR_SET_TIMERSLACK, 1000UL) == 0;
-  static_cast<void>(precise);
+  make_sleeps_precise();
   const timespec when{when_ns / 1'000'000'000, when_ns % 1'000'000'000};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) != 0) {
   }
@@ -101,7 +93,7 @@ Expected<Compute> choose_compute(std::string_view name) {
 }
 
 std::int64_t ComputeClock::now_ns() const {
-  return read_clock(compute_ == Compute::sleep ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
+  return clock_ns(compute_ == Compute::sleep ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
 }
 
 void ComputeClock::begin() { begin_ns_ = now_ns(); }

@@ -1,12 +1,13 @@
 #include "src/mpi/wait.hpp"
 
 #include <sched.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "src/base/clock.hpp"
 
 namespace steelyard::mpi {
 namespace {
@@ -38,16 +39,8 @@ void relax() {
 #endif
 }
 
-std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
-
 void sleep_ns(std::int64_t duration_ns) {
-  // The kernel rounds sleeps up by 50 us unless told otherwise.
-  static const bool precise = prctl(PR_SET_TIMERSLACK, 1000UL) == 0;
-  static_cast<void>(precise);
+  make_sleeps_precise();
   const timespec duration{0, duration_ns};
   nanosleep(&duration, nullptr);
 }
@@ -87,7 +80,7 @@ void Backoff::pause() {
     sched_yield();
     return;
   }
-  const std::int64_t now = now_ns();
+  const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
   if (begin_ns_ == 0) begin_ns_ = now;
   sleep_ns(std::clamp((now - begin_ns_) / kPartOfWait, kShortestSleepNs, kLongestSleepNs));
 }

@@ -8,18 +8,12 @@
 #include <string>
 
 #include "src/base/random.hpp"
+#include "tests/support/watcher.hpp"
 
 namespace steelyard {
 namespace {
 
-/// Keeps the order in which gradients become ready.
-class Watcher final : public StepObserver {
- public:
-  void values_needed(TensorId id) override { needed.push_back(id); }
-  void gradient_ready(TensorId id) override { ready.push_back(id); }
-  std::vector<TensorId> needed;
-  std::vector<TensorId> ready;
-};
+using test::Watcher;
 
 struct Fixture {
   explicit Fixture(const char* name, std::size_t count = 3)

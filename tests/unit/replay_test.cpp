@@ -11,6 +11,7 @@
 #include "src/model/inventory_file.hpp"
 #include "src/model/model.hpp"
 #include "src/model/pattern.hpp"
+#include "tests/support/watcher.hpp"
 
 namespace steelyard {
 namespace {
@@ -94,13 +95,7 @@ TEST(Pattern, SumsOfTheMostWorkersAreWholeNumbersThatFloatsHold) {
   EXPECT_LE(static_cast<double>(Pattern::most_workers()) * 7 * 8, 16777216.0);
 }
 
-class Watcher final : public StepObserver {
- public:
-  void values_needed(TensorId id) override { needed.push_back(id); }
-  void gradient_ready(TensorId id) override { ready.push_back(id); }
-  std::vector<TensorId> needed;
-  std::vector<TensorId> ready;
-};
+using test::Watcher;
 
 struct Fixture {
   explicit Fixture(Emulation emulation)
