@@ -41,13 +41,14 @@ Status check_emulation(const Emulation& emulation, const ModelSpec& model, int r
 
 }  // namespace
 
-Status check_trial(const TrialConfig& config, const ModelSpec& model, int ranks) {
+Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
+  const int ranks = topology.ranks();
   const auto mode = find_mode(config.mode);
   if (!mode) return mode.error();
   const auto optimizer = make_optimizer(config.optimizer, config.optimizer_options);
   if (!optimizer) return optimizer.error();
   if (auto good = check_emulation(config.emulation, model, ranks); !good) return good;
-  return mode.value()->check(config, model, ranks);
+  return mode.value()->check(config, model, topology);
 }
 
 int Roles::index_in(const std::vector<Rank>& list, Rank rank) {

@@ -22,8 +22,9 @@ struct StepTraffic {
   struct PerServer {
     std::size_t bytes = 0;     ///< That one worker pushes to it; it sends as many back.
     std::size_t elements = 0;  ///< That it owns.
-    std::size_t messages = 0;  ///< Of one worker's pushes to it; as many go back.
-    std::size_t tensors = 0;   ///< It owns at least a part of.
+    /// Of one worker's pushes to it; as many go back. Where some share memory, of those that do not.
+    std::size_t messages = 0;
+    std::size_t tensors = 0;  ///< It owns at least a part of.
   };
   std::vector<PerServer> servers;       ///< ps
   std::size_t buckets = 0;              ///< allreduce
@@ -31,13 +32,13 @@ struct StepTraffic {
   std::size_t worker_messages_out = 0;  ///< ps: messages; allreduce: collective calls.
 };
 
-/// What a mode can do. `ranks` counts all ranks of the launch.
+/// What a mode can do. `topology` is that of all ranks of the launch.
 struct Mode {
   /// Names and numbers that the mode needs, checked; says what is wrong and what is allowed.
-  Status (*check)(const TrialConfig& config, const ModelSpec& model, int ranks);
+  Status (*check)(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology);
   /// @param node_of_rank [ranks]
   Roles (*roles)(const TrialConfig& config, const std::vector<int>& node_of_rank);
-  StepTraffic (*traffic)(const TrialConfig& config, const ModelSpec& model, int workers);
+  StepTraffic (*traffic)(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology);
   /// Which server owns which piece; empty in modes without servers.
   std::vector<trace::PlacementRow> (*placement)(const TrialConfig& config, const ModelSpec& model);
   /// Runs this rank's role to the end. Collective over the ranks that have one. On return every worker holds
@@ -50,7 +51,7 @@ Expected<const Mode*> find_mode(std::string_view name);
 std::string mode_help();
 
 /// Everything about a trial that can be wrong, before anything is run.
-Status check_trial(const TrialConfig& config, const ModelSpec& model, int ranks);
+Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology);
 
 /// What a worker trains with.
 struct Worker {

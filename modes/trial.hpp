@@ -12,6 +12,7 @@
 #include "src/data/sampler.hpp"
 #include "src/model/model.hpp"
 #include "src/mpi/communicator.hpp"
+#include "src/mpi/topology.hpp"
 #include "src/mpi/wait.hpp"
 #include "src/optim/optimizer.hpp"
 #include "src/trace/recorder.hpp"
@@ -28,6 +29,7 @@ struct TrialConfig {
   std::size_t placement_offset = 0;
   std::string consistency = "bsp";
   std::size_t bundle_bytes = 128 * 1024;
+  std::string transport = "auto";
   bool rate_by_workers = false;  ///< asp: divide the learning rate by the number of workers.
   // allreduce
   std::string collective = "ring";
@@ -75,6 +77,7 @@ struct Session {
   const mpi::Communicator& pushes;   ///< A copy of the world for worker to server.
   const mpi::Communicator& replies;  ///< A copy of the world for server to worker.
   const mpi::Communicator& workers;  ///< Of the workers alone; empty on other ranks.
+  const mpi::Topology& topology;
   mpi::Wait wait;
   trace::Recorder& recorder;
   std::function<void(Step)> progress;  ///< Told the number of steps this rank has completed.
@@ -83,6 +86,7 @@ struct Session {
   // Results
   std::vector<EvaluationPart> evaluations{};  ///< On workers.
   std::uint64_t parameter_hash = 0;           ///< On workers.
+  std::string transport{};                    ///< ps: shared, message, or mixed; on every rank.
   std::vector<float> final_values{};          ///< On workers, tensor by tensor in creation order.
 };
 

@@ -6,7 +6,8 @@ namespace {
 
 using namespace allreduce;
 
-Status check(const TrialConfig& config, const ModelSpec&, int ranks) {
+Status check(const TrialConfig& config, const ModelSpec&, const mpi::Topology& topology) {
+  const int ranks = topology.ranks();
   if (config.servers < 0 || config.servers >= ranks)
     return Error{"allreduce with " + std::to_string(config.servers) + " idle ranks of " +
                  std::to_string(ranks) + ": at least one rank must work"};
@@ -25,7 +26,8 @@ Roles roles(const TrialConfig& config, const std::vector<int>& node_of_rank) {
   return roles;
 }
 
-StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, int workers) {
+StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
+  const auto workers = static_cast<int>(roles(config, topology.node_of_rank).workers.size());
   const BucketPlan plan = plan_buckets(model.inventory, config.first_bucket_bytes, config.bucket_bytes);
   StepTraffic traffic;
   traffic.buckets = plan.buckets.size();

@@ -23,7 +23,8 @@ struct Header {
   std::uint32_t flags = 0;   ///< None so far.
   Clock clock = 0;           ///< push: steps the worker has completed, this one included.
   std::int64_t version = 0;  ///< push: of the values that were read; reply: of those that follow.
-  std::int64_t reserved[4] = {};
+  std::int64_t reserved[3] = {};
+  std::uint64_t turn = 0;  ///< In a mailbox: how many have been put there, this one included.
 };
 static_assert(sizeof(Header) == 64 && std::is_trivially_copyable_v<Header>);
 

@@ -30,17 +30,17 @@ void Meter::end_work(int bundle, bool applied) {
   row_.queue_max = std::max(row_.queue_max, static_cast<std::uint32_t>(server_.waiting()));
 }
 
-void Meter::count_push(int number) {
+void Meter::count_push(int number, int messages) {
   ++row_.pushes;
   ++loads_[static_cast<std::size_t>(number)].pushes;
   row_.bytes_in += bundle(number).bytes();
-  row_.messages += static_cast<std::uint64_t>(bundle(number).messages());
+  row_.messages += static_cast<std::uint64_t>(messages);
 }
 
-void Meter::count_reply(int number) {
+void Meter::count_reply(int number, int messages) {
   ++row_.pulls;
   row_.bytes_out += bundle(number).bytes();
-  row_.messages += static_cast<std::uint64_t>(bundle(number).messages());
+  row_.messages += static_cast<std::uint64_t>(messages);
 }
 
 Step Meter::steps_pushed() const {

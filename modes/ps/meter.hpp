@@ -27,8 +27,8 @@ class Meter {
   void begin_wait() { waiting_since_ns_ = recorder_.now_ns(); }
   void end_wait() { row_.idle_ns += recorder_.now_ns() - waiting_since_ns_; }
 
-  void count_push(int bundle);
-  void count_reply(int bundle);
+  void count_push(int bundle, int messages);
+  void count_reply(int bundle, int messages);
   /// Closes the window when its steps are over.
   void close_if_due();
   /// Closes the last window, unless nothing has been pushed in it.

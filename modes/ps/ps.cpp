@@ -1,13 +1,15 @@
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
 #include "modes/ps/plan.hpp"
-#include "modes/ps/server_channel.hpp"
 #include "modes/ps/server_loop.hpp"
+#include "modes/ps/server_messages.hpp"
 #include "modes/ps/synchronizer.hpp"
 #include "modes/server_ranks.hpp"
+#include "src/base/log.hpp"
 
 namespace steelyard {
 namespace ps {
@@ -21,7 +23,23 @@ Plan plan_for(const TrialConfig& config, const Inventory& inventory) {
   return make_plan(inventory, place(config, inventory), config.servers, config.bundle_bytes);
 }
 
-Status check(const TrialConfig& config, const ModelSpec& model, int ranks) {
+bool all_together(const TrialConfig& config, int workers) {
+  return make_consistency(config.consistency).value()->pushes_per_update(workers) == workers;
+}
+
+Roles roles(const TrialConfig& config, const std::vector<int>& node_of_rank) {
+  return choose_server_ranks(config.server_ranks, config.servers, node_of_rank);
+}
+
+Expected<Transport> transport_for(const TrialConfig& config, const Plan& plan,
+                                  const mpi::Topology& topology) {
+  const Roles who = roles(config, topology.node_of_rank);
+  return choose_transport(config, plan, who, topology,
+                          all_together(config, static_cast<int>(who.workers.size())));
+}
+
+Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
+  const int ranks = topology.ranks();
   if (ranks < 2)
     return Error{"ps needs at least 2 ranks, one server and one worker, and has " + std::to_string(ranks) +
                  "; start it with mpirun -n 2 or more"};
@@ -38,7 +56,9 @@ Status check(const TrialConfig& config, const ModelSpec& model, int ranks) {
   if (config.deterministic && every_push_alone && workers > 1)
     return Error{"--deterministic with --consistency " + config.consistency +
                  ": the order of its updates depends on timing; use bsp, or one worker"};
-  for (const Bundle& bundle : plan_for(config, model.inventory).bundles)
+  const Plan plan = plan_for(config, model.inventory);
+  if (auto transport = transport_for(config, plan, topology); !transport) return transport.error();
+  for (const Bundle& bundle : plan.bundles)
     if (bundle.bytes() + sizeof(Header) > static_cast<std::size_t>(std::numeric_limits<int>::max()))
       return Error{
           "placement '" + config.placement + "' makes a bundle of " + std::to_string(bundle.bytes()) +
@@ -46,8 +66,9 @@ Status check(const TrialConfig& config, const ModelSpec& model, int ranks) {
   return success();
 }
 
-StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, int) {
+StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
   const Plan plan = plan_for(config, model.inventory);
+  const bool shared = transport_for(config, plan, topology).value().name == "shared";
   StepTraffic traffic;
   traffic.servers.resize(static_cast<std::size_t>(config.servers));
   std::vector<std::set<TensorId>> tensors(traffic.servers.size());
@@ -55,9 +76,10 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, int) {
     auto& server = traffic.servers[static_cast<std::size_t>(bundle.server)];
     server.bytes += bundle.bytes();
     server.elements += bundle.elements;
-    server.messages += static_cast<std::size_t>(bundle.messages());
+    const auto messages = static_cast<std::size_t>(shared ? 1 : bundle.messages());
+    server.messages += messages;
     traffic.worker_bytes_out += bundle.bytes();
-    traffic.worker_messages_out += static_cast<std::size_t>(bundle.messages());
+    traffic.worker_messages_out += messages;
   }
   for (const Shard& shard : plan.shards) tensors[static_cast<std::size_t>(shard.server)].insert(shard.tensor);
   for (std::size_t i = 0; i < tensors.size(); ++i) traffic.servers[i].tensors = tensors[i].size();
@@ -89,35 +111,43 @@ void collect_final_values(Session& session, const Plan& plan, Parameters& parame
   mpi::broadcast(session.workers, std::as_writable_bytes(parameters.value_arena()), 0);
 }
 
-void work(Session& session, const Plan& plan, int worker) {
+void work(Session& session, const Plan& plan, int worker, const NodeMemory* node) {
   const TrialConfig& config = session.config;
-  Parameters parameters(session.model.inventory, plan.layout);
-  parameters.initialise(config.seed);
-  PsSynchronizer synchronizer(session, plan, parameters, worker);
   const int workers = static_cast<int>(session.roles.workers.size());
-  const bool every_push_alone =
-      make_consistency(config.consistency).value()->pushes_per_update(workers) < workers;
+  const bool in_place = node != nullptr && node->in_place();
+  Parameters parameters(session.model.inventory, plan.layout,
+                        node == nullptr ? Arenas{} : node->arenas(worker));
+  if (!in_place) parameters.initialise(config.seed);  // Else the servers do that.
+  PsSynchronizer synchronizer(session, plan, parameters, worker, node);
+  const bool together = all_together(config, workers);
   // A lone push is an update of its own, so it weighs as much as all pushes of a step together would.
   const Share share{worker, workers};
-  const auto model = make_model(session, share, !every_push_alone);
-  Worker self{share, *model, parameters, synchronizer, every_push_alone ? static_cast<float>(workers) : 1.0F};
+  const auto model = make_model(session, share, together);
+  Worker self{share, *model, parameters, synchronizer, together ? 1.0F : static_cast<float>(workers)};
   mpi::barrier(session.pushes, session.wait);
   worker_loop(session, self);
-  collect_final_values(session, plan, parameters, worker);
+  if (!in_place) collect_final_values(session, plan, parameters, worker);
   conclude(session, self);
 }
 
 void run(Session& session) {
   const Plan plan = plan_for(session.config, session.model.inventory);
+  const Transport transport = transport_for(session.config, plan, session.topology).value();
+  session.transport = transport.name;
+  if (!transport.note.empty() && session.world.rank() == 0)
+    warn("values and gradients travel by messages: " + transport.note);
+  const int number = session.topology.node_of_rank[static_cast<std::size_t>(session.world.rank())];
+  const mpi::Communicator node = session.world.split(number);
+  std::optional<NodeMemory> memory;
+  if (transport.shared[static_cast<std::size_t>(number)])
+    memory.emplace(node, plan, roles_on_node(session.roles, session.topology, number), transport.in_place);
+  const NodeMemory* const shared = memory ? &*memory : nullptr;
   const int server = Roles::index_in(session.roles.servers, session.world.rank());
   if (server != Roles::kNone)
-    serve(session, plan, server);
+    serve(session, plan, server, shared);
   else
-    work(session, plan, Roles::index_in(session.roles.workers, session.world.rank()));
-}
-
-Roles roles(const TrialConfig& config, const std::vector<int>& node_of_rank) {
-  return choose_server_ranks(config.server_ranks, config.servers, node_of_rank);
+    work(session, plan, Roles::index_in(session.roles.workers, session.world.rank()), shared);
+  mpi::barrier(node, session.wait);  // To free the window waits for all too, but burns a core.
 }
 
 }  // namespace

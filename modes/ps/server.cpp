@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/elementwise.hpp"
 #include "src/base/check.hpp"
+#include "src/optim/fused.hpp"
 
 namespace steelyard::ps {
 namespace {
@@ -12,10 +12,9 @@ constexpr std::size_t kStalenessesReserved = 16;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// A header and its elements, in whole cache lines.
-std::size_t room_for(std::size_t elements) {
-  return (kHeaderElements + elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
-}
+/// Pushes that one pass over memory sums and applies. With more workers the first are summed while the last
+/// are still to come.
+constexpr std::size_t kParts = 4;
 
 void count(std::vector<StalenessCount>& counts, std::int64_t staleness, std::int64_t age_ns) {
   for (StalenessCount& one : counts) {
@@ -30,7 +29,7 @@ void count(std::vector<StalenessCount>& counts, std::int64_t staleness, std::int
 }  // namespace
 
 Server::Server(const ServerOptions& options, const Optimizer& optimizer, const Consistency& consistency,
-               std::span<const BundleId> ids, std::span<const std::size_t> elements)
+               std::span<const BundleId> ids, std::vector<BundleMemory> memory)
     : options_(options),
       optimizer_(optimizer),
       consistency_(consistency),
@@ -40,16 +39,16 @@ Server::Server(const ServerOptions& options, const Optimizer& optimizer, const C
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
     slot.id = ids[i];
-    slot.elements = elements[i];
-    const std::size_t room = room_for(slot.elements);
-    slot.values = AlignedArray<float>(at(options.copies) * room);
-    slot.inboxes = AlignedArray<float>(workers * room);
-    slot.state = AlignedArray<float>(slot.elements * optimizer.state_per_element());
+    slot.memory = std::move(memory[i]);
+    const std::size_t elements = slot.memory.values.front().size();
+    slot.state = AlignedArray<float>(elements * optimizer.state_per_element());
+    if (at(pushes_per_update_) > kParts) slot.sum = AlignedArray<float>(elements);
     slot.clocks.resize(workers);
     slot.read.resize(workers);
     slot.read_ns.resize(workers);
     slot.unanswered.resize(workers);
     slot.arrived.reserve(workers);
+    slot.parts.reserve(kParts);
     slot.in_flight.resize(at(options.copies));
     slot.staleness.resize(workers);
     for (auto& counts : slot.staleness) counts.reserve(kStalenessesReserved);
@@ -57,31 +56,13 @@ Server::Server(const ServerOptions& options, const Optimizer& optimizer, const C
   due_.reserve(workers * slots_.size());
 }
 
-std::span<float> Server::part(AlignedArray<float>& array, const Slot& slot, int index) {
-  return array.span().subspan(at(index) * room_for(slot.elements), kHeaderElements + slot.elements);
+std::span<const float> Server::values(int bundle) const {
+  const Slot& slot = slots_[at(bundle)];
+  return slot.memory.values[at(slot.copy)];
 }
 
-std::span<float> Server::inbox(int worker, int bundle) {
+void Server::receive(int worker, int bundle, const Header& header, std::int64_t now_ns) {
   Slot& slot = slots_[at(bundle)];
-  return part(slot.inboxes, slot, worker);
-}
-
-std::span<float> Server::outbox(int copy, int bundle) {
-  Slot& slot = slots_[at(bundle)];
-  return part(slot.values, slot, copy);
-}
-
-std::span<float> Server::values(int bundle) {
-  return outbox(slots_[at(bundle)].copy, bundle).subspan(kHeaderElements);
-}
-
-std::span<float> Server::gradient(Slot& slot, int worker) {
-  return part(slot.inboxes, slot, worker).subspan(kHeaderElements);
-}
-
-void Server::receive(int worker, int bundle, std::int64_t now_ns) {
-  Slot& slot = slots_[at(bundle)];
-  const Header header = read_header(inbox(worker, bundle));
   require(header.kind == Kind::push && header.bundle == slot.id && header.worker == worker,
           "a push arrives in the inbox of its worker and bundle");
   require(header.clock == slot.clocks[at(worker)] + 1 && !slot.unanswered[at(worker)],
@@ -132,34 +113,32 @@ void Server::advance(int bundle, std::int64_t now_ns) {
 }
 
 void Server::add_to_sum(Slot& slot, int worker, std::int64_t now_ns) {
-  if (slot.summed++ == 0)
-    slot.sum_owner = worker;
-  else
-    kernels::add(gradient(slot, slot.sum_owner), gradient(slot, worker));
+  if (slot.parts.size() == kParts) {
+    sum(slot.parts, slot.sum.span());
+    slot.parts.assign(1, slot.sum.data());
+  }
+  slot.parts.push_back(slot.memory.gradients[at(worker)].data());
+  ++slot.summed;
   ++slot.clocks[at(worker)];
   count(slot.staleness[at(worker)], slot.version - slot.read[at(worker)],
         slot.read_ns[at(worker)] == 0 ? 0 : now_ns - slot.read_ns[at(worker)]);
 }
 
 void Server::apply(Slot& slot, int copy) {
-  const auto from = part(slot.values, slot, slot.copy).subspan(kHeaderElements);
-  const auto to = part(slot.values, slot, copy).subspan(kHeaderElements);
   ++slot.version;
-  optimizer_.apply({from, gradient(slot, slot.sum_owner), to, slot.state.span(), slot.version});
+  apply_sum(
+      optimizer_, slot.parts,
+      {slot.memory.values[at(slot.copy)], {}, slot.memory.values[at(copy)], slot.state.span(), slot.version});
   slot.copy = copy;
   applied_ += static_cast<std::uint64_t>(slot.summed);
   waiting_ -= slot.summed;
   ++updates_;
+  slot.parts.clear();
   slot.summed = 0;
 }
 
 void Server::answer(int bundle, std::int64_t now_ns) {
   Slot& slot = slots_[at(bundle)];
-  Header header;
-  header.kind = Kind::reply;
-  header.bundle = slot.id;
-  header.version = slot.version;
-  write_header(header, outbox(slot.copy, bundle));
   const Clock slowest = *std::ranges::min_element(slot.clocks);
   for (int i = 0; i < options_.workers; ++i) {
     const int worker = (options_.first_reply + i) % options_.workers;
@@ -170,7 +149,7 @@ void Server::answer(int bundle, std::int64_t now_ns) {
     slot.read[at(worker)] = slot.version;
     slot.read_ns[at(worker)] = now_ns;
     ++slot.in_flight[at(slot.copy)];
-    due_.push_back({worker, bundle, slot.copy, slot.clocks[at(worker)]});
+    due_.push_back({worker, bundle, slot.copy, slot.clocks[at(worker)], slot.version});
   }
 }
 

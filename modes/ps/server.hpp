@@ -30,7 +30,14 @@ struct Reply {
   int worker = 0;
   int bundle = 0;
   int copy = 0;
-  Clock clock = 0;  ///< The worker's steps, completed at this bundle.
+  Clock clock = 0;           ///< The worker's steps, completed at this bundle.
+  std::int64_t version = 0;  ///< Of the values.
+};
+
+/// Memory of one bundle, borrowed.
+struct BundleMemory {
+  std::vector<std::span<float>> values;           ///< [copies] the first one holds the initial values.
+  std::vector<std::span<const float>> gradients;  ///< [workers] where the pushes of each are left.
 };
 
 /// How many pushes were that stale when applied, from one worker at one bundle.
@@ -40,26 +47,22 @@ struct StalenessCount {
   std::int64_t age_ns = 0;  ///< Sum.
 };
 
-/// Owns the values, optimizer state and inboxes of one server's bundles, numbered 0, 1, ... here.
+/// Owns optimizer state and clocks of one server's bundles, numbered 0, 1, ... here.
 class Server {
  public:
-  /// @param ids the plan's number of each bundle. @param elements of each bundle.
+  /// @param ids the plan's number of each bundle. @param memory of each bundle.
   Server(const ServerOptions& options, const Optimizer& optimizer, const Consistency& consistency,
-         std::span<const BundleId> ids, std::span<const std::size_t> elements);
+         std::span<const BundleId> ids, std::vector<BundleMemory> memory);
 
-  // Memory that messages arrive in and leave from: a header, then the elements.
-  std::span<float> inbox(int worker, int bundle);
-  std::span<float> outbox(int copy, int bundle);
-  /// The present values, for initialising and for reading at the end.
-  std::span<float> values(int bundle);
+  /// The present values.
+  std::span<const float> values(int bundle) const;
 
-  /// The inbox of `worker` for `bundle` holds a whole push. Adds to due().
-  void receive(int worker, int bundle, std::int64_t now_ns);
+  /// A whole push is where `worker` leaves those of `bundle`. Adds to due().
+  void receive(int worker, int bundle, const Header& header, std::int64_t now_ns);
   /// A reply has left its outbox. Adds to due() where an update waited for that.
   void sent(const Reply& reply, std::int64_t now_ns);
 
-  /// Replies to start now; the inbox of each is free for the worker's next push. Empty it after starting
-  /// them.
+  /// Replies to start now; the worker's next push may overwrite its last. Empty it after starting them.
   std::vector<Reply>& due() { return due_; }
 
   std::uint64_t pushes() const { return pushes_; }
@@ -78,25 +81,22 @@ class Server {
  private:
   struct Slot {
     BundleId id = 0;
-    std::size_t elements = 0;
-    AlignedArray<float> values;   ///< [copies, header + elements]
-    AlignedArray<float> inboxes;  ///< [workers, header + elements]
+    BundleMemory memory;
     AlignedArray<float> state;
+    AlignedArray<float> sum;            ///< Of more pushes than one pass adds.
     std::vector<Clock> clocks;          ///< [workers] steps pushed.
     std::vector<std::int64_t> read;     ///< [workers] version sent last.
     std::vector<std::int64_t> read_ns;  ///< [workers] when.
     std::vector<bool> unanswered;       ///< [workers]
-    std::vector<int> arrived;           ///< Workers whose push is not yet in the sum, in order of arrival.
+    std::vector<int> arrived;           ///< Workers whose push is not yet part of an update, as they came.
+    std::vector<const float*> parts;    ///< What the next update sums: `sum` if it is used, then pushes.
     std::vector<int> in_flight;         ///< [copies] replies being sent.
     std::vector<std::vector<StalenessCount>> staleness;  ///< [workers]
     int copy = 0;                                        ///< Holds the present values.
-    int summed = 0;                                      ///< Pushes in the sum.
-    int sum_owner = 0;                                   ///< The sum is made in the inbox of this worker.
+    int summed = 0;                                      ///< Pushes in `parts`.
     std::int64_t version = 0;
   };
 
-  std::span<float> part(AlignedArray<float>& array, const Slot& slot, int index);
-  std::span<float> gradient(Slot& slot, int worker);
   void advance(int bundle, std::int64_t now_ns);
   /// @return position in slot.arrived of the push to add next, or -1.
   int next_push(const Slot& slot) const;

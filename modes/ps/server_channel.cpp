@@ -1,76 +1,85 @@
 #include "modes/ps/server_channel.hpp"
 
+#include <algorithm>
+
 namespace steelyard::ps {
+namespace {
 
-int header_tag(BundleId bundle) { return static_cast<int>(2 * bundle); }
-int elements_tag(BundleId bundle) { return static_cast<int>(2 * bundle + 1); }
-
-ServerChannel::ServerChannel(const Session& session, const Plan& plan, std::span<const BundleId> bundles,
-                             Server& server, int copies)
-    : session_(session),
-      server_(server),
-      bundles_(bundles.size()),
-      copies_(static_cast<std::size_t>(copies)) {
+std::vector<int> strangers(const Session& session, const NodeMemory* node) {
+  std::vector<int> workers;
   for (int worker = 0; worker < static_cast<int>(session.roles.workers.size()); ++worker)
-    for (int number = 0; number < static_cast<int>(bundles.size()); ++number) {
-      const BundleId id = bundles[static_cast<std::size_t>(number)];
-      receives_.push_back(add_receive(plan.bundles[id], id, worker, number));
-      for (int copy = 0; copy < copies; ++copy)
-        sends_.push_back(add_send(plan.bundles[id], id, worker, number, copy));
-    }
-  events_.reserve(requests_.size());
-  for (Transfer& transfer : receives_) start(transfer);
+    if (node == nullptr || !node->has_worker(worker)) workers.push_back(worker);
+  return workers;
 }
 
-ServerChannel::Transfer ServerChannel::add_receive(const Bundle& bundle, BundleId id, int worker,
-                                                   int number) {
-  const Rank from = session_.roles.workers[static_cast<std::size_t>(worker)];
-  const auto inbox = server_.inbox(worker, number);
-  const auto head = bundle.piece ? inbox.first(kHeaderElements) : inbox;
-  const Transfer transfer{
-      requests_.add_receive(session_.pushes, std::as_writable_bytes(head), from, header_tag(id)),
-      bundle.messages(), 0};
-  if (bundle.piece)
-    requests_.add_receive(session_.pushes, std::as_writable_bytes(inbox.subspan(kHeaderElements)), from,
-                          elements_tag(id));
-  owners_.resize(requests_.size(), {true, worker, number, 0});
-  return transfer;
+}  // namespace
+
+ServerChannel::ServerChannel(const Session& session, const Plan& plan, int server, const ServerMemory& memory,
+                             int copies, const NodeMemory* node)
+    : session_(session),
+      plan_(plan),
+      bundles_(plan.bundles_of_server[static_cast<std::size_t>(server)]),
+      memory_(memory),
+      messages_(session, plan, bundles_, memory, strangers(session, node), copies),
+      neighbour_of_worker_(session.roles.workers.size(), Roles::kNone),
+      number_of_bundle_(plan.bundles.size(), Roles::kNone) {
+  for (std::size_t i = 0; i < bundles_.size(); ++i) number_of_bundle_[bundles_[i]] = static_cast<int>(i);
+  events_.reserve(messages_.most_events() + session.roles.workers.size() * bundles_.size());
+  if (node == nullptr) return;
+  for (const int worker : node->roles().workers) {
+    neighbour_of_worker_[static_cast<std::size_t>(worker)] = static_cast<int>(neighbours_.size());
+    neighbours_.push_back({worker, node->pushes(server, worker), node->replies(server, worker),
+                           node->in_place() ? std::span<float>{} : node->arenas(worker).values});
+  }
 }
 
-ServerChannel::Transfer ServerChannel::add_send(const Bundle& bundle, BundleId id, int worker, int number,
-                                                int copy) {
-  const Rank to = session_.roles.workers[static_cast<std::size_t>(worker)];
-  const auto outbox = server_.outbox(copy, number);
-  const auto head = bundle.piece ? outbox.first(kHeaderElements) : outbox;
-  const Transfer transfer{requests_.add_send(session_.replies, std::as_bytes(head), to, header_tag(id)),
-                          bundle.messages(), 0};
-  if (bundle.piece)
-    requests_.add_send(session_.replies, std::as_bytes(outbox.subspan(kHeaderElements)), to,
-                       elements_tag(id));
-  owners_.resize(requests_.size(), {false, worker, number, copy});
-  return transfer;
+bool ServerChannel::start(const Reply& reply) {
+  const int place = neighbour_of_worker_[static_cast<std::size_t>(reply.worker)];
+  if (place == Roles::kNone) {
+    messages_.start(reply);
+    return false;
+  }
+  Neighbour& neighbour = neighbours_[static_cast<std::size_t>(place)];
+  const BundleId id = bundles_[static_cast<std::size_t>(reply.bundle)];
+  // The worker has finished with its old values, or it would not have pushed.
+  if (!neighbour.values.empty())
+    std::ranges::copy(memory_.outbox(reply.copy, reply.bundle).elements,
+                      neighbour.values.begin() + static_cast<std::ptrdiff_t>(plan_.bundles[id].begin));
+  Header header;
+  header.kind = Kind::reply;
+  header.bundle = id;
+  header.version = reply.version;
+  neighbour.replies.put(header);
+  return true;
 }
 
-void ServerChannel::start(Transfer& transfer) {
-  transfer.missing = transfer.count;
-  for (int i = 0; i < transfer.count; ++i) requests_.start(transfer.first + i);
+void ServerChannel::poll(Neighbour& neighbour) {
+  Header header;
+  while (neighbour.pushes.take(header)) {
+    require(header.bundle < number_of_bundle_.size() && number_of_bundle_[header.bundle] != Roles::kNone,
+            "a push names a bundle of this server");
+    events_.push_back({true, {neighbour.worker, number_of_bundle_[header.bundle], 0, 0, 0}, header});
+  }
 }
 
-void ServerChannel::start(const Reply& reply) {
-  if (reply.clock < session_.config.steps) start(receive_of(reply.worker, reply.bundle));
-  start(send_of(reply.worker, reply.bundle, reply.copy));
-}
-
-std::span<const ServerChannel::Event> ServerChannel::wait() {
+void ServerChannel::poll() {
   events_.clear();
-  while (events_.empty())
-    for (const int request : requests_.wait_some(session_.wait)) {
-      const Owner& owner = owners_[static_cast<std::size_t>(request)];
-      Transfer& transfer = owner.push ? receive_of(owner.worker, owner.bundle)
-                                      : send_of(owner.worker, owner.bundle, owner.copy);
-      if (--transfer.missing == 0)
-        events_.push_back({owner.push, {owner.worker, owner.bundle, owner.copy, 0}});
-    }
+  for (Neighbour& neighbour : neighbours_) poll(neighbour);
+  messages_.poll(events_);
+}
+
+std::span<const ServerEvent> ServerChannel::wait() {
+  if (neighbours_.empty()) {
+    events_.clear();
+    while (events_.empty()) messages_.wait(events_, session_.wait);
+  } else {
+    mpi::wait_until(mpi::polling(session_.wait), [this] {
+      poll();
+      return !events_.empty();
+    });
+  }
+  // Backward makes the last layers ready first; forward needs the first ones first.
+  std::ranges::sort(events_, std::greater{}, [](const ServerEvent& e) { return e.reply.bundle; });
   return events_;
 }
 

@@ -1,75 +1,53 @@
 #pragma once
 
 /// @file
-/// A server's end of the conversation: persistent receives into its inboxes, persistent sends from its
-/// outboxes.
+/// A server's end of the conversation with every worker, by memory where they share some, else by messages.
 
 #include <span>
 #include <vector>
 
-#include "modes/ps/plan.hpp"
-#include "modes/ps/server.hpp"
-#include "modes/trial.hpp"
-#include "src/mpi/requests.hpp"
+#include "modes/ps/server_messages.hpp"
 
 namespace steelyard::ps {
 
-/// Tag of a bundle's message: its header with, if it is whole, its elements; of a piece, the elements alone.
-int header_tag(BundleId bundle);
-int elements_tag(BundleId bundle);
-
 class ServerChannel {
  public:
-  /// Something that has become complete.
-  struct Event {
-    bool push = false;  ///< A push has arrived whole; else a reply has left.
-    Reply reply;        ///< Of a push: its worker and bundle.
-  };
+  /// @param bundles the server's, in its own numbering. @param node null where nothing is shared.
+  ServerChannel(const Session& session, const Plan& plan, int server, const ServerMemory& memory, int copies,
+                const NodeMemory* node);
 
-  /// Sets up every request; receives for the first push of every worker are started at once.
-  /// @param bundles the server's, in its own numbering.
-  ServerChannel(const Session& session, const Plan& plan, std::span<const BundleId> bundles, Server& server,
-                int copies);
-
-  /// Starts the reply, and before it, unless it answers the last step, the receive of the worker's next push.
-  void start(const Reply& reply);
-  /// Waits for something to complete. At least one request must be active. Valid until the next call.
-  std::span<const Event> wait();
+  /// Starts the reply. @return whether it has left already.
+  bool start(const Reply& reply);
+  /// Messages that a push of the worker is, and its reply.
+  int messages(int worker, int bundle) const {
+    const bool near = neighbour_of_worker_[static_cast<std::size_t>(worker)] != Roles::kNone;
+    return near ? 1 : plan_.bundles[bundles_[static_cast<std::size_t>(bundle)]].messages();
+  }
+  /// Waits until something has happened; something must be under way. What the next forward pass of a worker
+  /// needs first comes first. Valid until the next call.
+  std::span<const ServerEvent> wait();
 
  private:
-  struct Transfer {
-    int first = 0;  ///< Request; a piece has a second one.
-    int count = 0;
-    int missing = 0;  ///< Requests not yet complete.
-  };
-  /// What a request belongs to.
-  struct Owner {
-    bool push;
+  /// A worker of this node.
+  struct Neighbour {
     int worker;
-    int bundle;
-    int copy;
+    Mailbox pushes;
+    Mailbox replies;
+    std::span<float> values;  ///< Its arena to write into; none where it reads the server's.
   };
 
-  Transfer add_receive(const Bundle& bundle, BundleId id, int worker, int number);
-  Transfer add_send(const Bundle& bundle, BundleId id, int worker, int number, int copy);
-  void start(Transfer& transfer);
-  Transfer& receive_of(int worker, int bundle) { return receives_[index(worker, bundle)]; }
-  Transfer& send_of(int worker, int bundle, int copy) {
-    return sends_[index(worker, bundle) * copies_ + static_cast<std::size_t>(copy)];
-  }
-  std::size_t index(int worker, int bundle) const {
-    return static_cast<std::size_t>(worker) * bundles_ + static_cast<std::size_t>(bundle);
-  }
+  void poll();
+  void poll(Neighbour& neighbour);
 
   const Session& session_;
-  Server& server_;
-  std::size_t bundles_;
-  std::size_t copies_;
-  mpi::Requests requests_;
-  std::vector<Owner> owners_;       ///< [requests]
-  std::vector<Transfer> receives_;  ///< [workers, bundles]
-  std::vector<Transfer> sends_;     ///< [workers, bundles, copies]
-  std::vector<Event> events_;
+  const Plan& plan_;
+  std::span<const BundleId> bundles_;
+  const ServerMemory& memory_;
+  ServerMessages messages_;
+  std::vector<Neighbour> neighbours_;
+  std::vector<int> neighbour_of_worker_;  ///< [workers] or none.
+  std::vector<int> number_of_bundle_;     ///< [bundles of the plan] in the server's numbering.
+  std::vector<ServerEvent> events_;
 };
 
 }  // namespace steelyard::ps

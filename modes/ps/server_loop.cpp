@@ -11,41 +11,34 @@ namespace {
 
 using trace::Phase;
 
-std::unique_ptr<Server> make_server(const Session& session, const Plan& plan, int index,
-                                    const Optimizer& optimizer, const Consistency& consistency) {
-  const TrialConfig& config = session.config;
-  const auto& bundles = plan.bundles_of_server[static_cast<std::size_t>(index)];
-  std::vector<std::size_t> elements;
-  for (const BundleId id : bundles) elements.push_back(plan.bundles[id].elements);
-  const int workers = static_cast<int>(session.roles.workers.size());
-  const int servers = static_cast<int>(session.roles.servers.size());
-  // Where an update needs every worker, all have received the values before it, so one copy is enough.
-  const int copies = consistency.pushes_per_update(workers) == workers ? 1 : 2;
-  auto server = std::make_unique<Server>(
-      ServerOptions{workers, index * workers / servers, copies, config.deterministic}, optimizer, consistency,
-      bundles, elements);
-  for (std::size_t i = 0; i < bundles.size(); ++i) {
-    auto values = server->values(static_cast<int>(i));
-    for (const ShardId id : plan.bundles[bundles[i]].shards) {
-      const Shard& shard = plan.shards[id];
-      initial_values(session.model.inventory, shard.tensor, config.seed, shard.begin,
-                     values.first(shard.elements()));
-      values = values.subspan(shard.elements());
-    }
+/// Where an update needs every worker, all have received the values before it, so one copy is enough; so it
+/// is where nothing is sent, since writing into a neighbour's arena takes no time to wait for.
+int copies_for(const Session& session, const Consistency& consistency, const NodeMemory* node) {
+  const auto workers = session.roles.workers.size();
+  const bool all_together =
+      consistency.pushes_per_update(static_cast<int>(workers)) == static_cast<int>(workers);
+  return all_together || (node != nullptr && node->roles().workers.size() == workers) ? 1 : 2;
+}
+
+void initialise(const Session& session, const Plan& plan, BundleId bundle, std::span<float> values) {
+  for (const ShardId id : plan.bundles[bundle].shards) {
+    const Shard& shard = plan.shards[id];
+    initial_values(session.model.inventory, shard.tensor, session.config.seed, shard.begin,
+                   values.first(shard.elements()));
+    values = values.subspan(shard.elements());
   }
-  return server;
 }
 
 /// One server at work.
 class Loop {
  public:
-  Loop(Session& session, const Plan& plan, int index, Server& server)
+  Loop(Session& session, const Plan& plan, int index, Server& server, ServerChannel& channel)
       : session_(session),
         server_(server),
         workers_(static_cast<int>(session.roles.workers.size())),
         bundles_(plan.bundles_of_server[static_cast<std::size_t>(index)]),
         plan_(plan),
-        channel_(session, plan, bundles_, server, server.copies()),
+        channel_(channel),
         meter_(session.recorder, plan, bundles_, server, workers_) {}
 
   void run() {
@@ -63,15 +56,16 @@ class Loop {
   }
 
  private:
-  void handle(const ServerChannel::Event& event) {
-    const auto [worker, number, copy, clock] = event.reply;
+  void handle(const ServerEvent& event) {
+    const int worker = event.reply.worker;
+    const int number = event.reply.bundle;
     trace::Recorder& recorder = session_.recorder;
     const std::uint64_t updates = server_.updates();
     meter_.begin_work();
     const std::int64_t begin_ns = recorder.now_ns();
     if (event.push) {
-      meter_.count_push(number);
-      server_.receive(worker, number, begin_ns);
+      meter_.count_push(number, channel_.messages(worker, number));
+      server_.receive(worker, number, event.header, begin_ns);
     } else {
       ++sent_;
       server_.sent(event.reply, begin_ns);
@@ -91,11 +85,16 @@ class Loop {
   }
 
   void start_replies() {
-    for (const Reply& reply : server_.due()) {
+    // A reply that leaves at once may make others due.
+    for (std::size_t i = 0; i < server_.due().size(); ++i) {
+      const Reply reply = server_.due()[i];
       const std::int64_t begin_ns = session_.recorder.now_ns();
-      channel_.start(reply);
-      meter_.count_reply(reply.bundle);
+      const bool left = channel_.start(reply);
+      meter_.count_reply(reply.bundle, channel_.messages(reply.worker, reply.bundle));
       record(Phase::reply, reply.worker, reply.bundle, begin_ns);
+      if (!left) continue;
+      ++sent_;
+      server_.sent(reply, begin_ns);
     }
     server_.due().clear();
   }
@@ -105,12 +104,12 @@ class Loop {
   int workers_;
   const std::vector<BundleId>& bundles_;
   const Plan& plan_;
-  ServerChannel channel_;
+  ServerChannel& channel_;
   Meter meter_;
   std::uint64_t sent_ = 0;  ///< Replies that have left.
 };
 
-void send_final_values(Session& session, const std::vector<BundleId>& bundles, Server& server) {
+void send_final_values(Session& session, const std::vector<BundleId>& bundles, const Server& server) {
   mpi::Requests requests;
   for (std::size_t i = 0; i < bundles.size(); ++i)
     requests.start(requests.add_send(session.replies, std::as_bytes(server.values(static_cast<int>(i))),
@@ -120,15 +119,24 @@ void send_final_values(Session& session, const std::vector<BundleId>& bundles, S
 
 }  // namespace
 
-void serve(Session& session, const Plan& plan, int index) {
+void serve(Session& session, const Plan& plan, int index, const NodeMemory* node) {
   const TrialConfig& config = session.config;
   const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
   const auto consistency = std::move(make_consistency(config.consistency)).value();
-  const auto server = make_server(session, plan, index, *optimizer, *consistency);
-  Loop loop(session, plan, index, *server);
+  const auto& bundles = plan.bundles_of_server[static_cast<std::size_t>(index)];
+  const int workers = static_cast<int>(session.roles.workers.size());
+  const int servers = static_cast<int>(session.roles.servers.size());
+  const int copies = copies_for(session, *consistency, node);
+  const ServerMemory memory(plan, bundles, workers, copies, node);
+  for (int number = 0; number < static_cast<int>(bundles.size()); ++number)
+    initialise(session, plan, bundles[static_cast<std::size_t>(number)], memory.outbox(0, number).elements);
+  Server server({workers, index * workers / servers, copies, config.deterministic}, *optimizer, *consistency,
+                bundles, memory.views());
+  ServerChannel channel(session, plan, index, memory, copies, node);
+  Loop loop(session, plan, index, server, channel);
   mpi::barrier(session.pushes, session.wait);
   loop.run();
-  send_final_values(session, plan.bundles_of_server[static_cast<std::size_t>(index)], *server);
+  if (node == nullptr || !node->in_place()) send_final_values(session, bundles, server);
 }
 
 }  // namespace steelyard::ps

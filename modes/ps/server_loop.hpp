@@ -1,12 +1,13 @@
 #pragma once
 
-#include "modes/ps/plan.hpp"
+#include "modes/ps/node_memory.hpp"
 #include "modes/trial.hpp"
 
 namespace steelyard::ps {
 
 /// Serves as server `index` until every worker has pushed its last step and has its last reply; then sends
-/// the final values to worker 0. Collective over session.pushes to begin.
-void serve(Session& session, const Plan& plan, int index);
+/// the final values to worker 0, unless the workers read them in place. Collective over session.pushes to
+/// begin. @param node null where nothing is shared.
+void serve(Session& session, const Plan& plan, int index, const NodeMemory* node);
 
 }  // namespace steelyard::ps

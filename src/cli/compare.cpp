@@ -249,8 +249,7 @@ int compare(const Options& options, const Invocation& invocation) {
   const auto setup = Setup::begin(options);
   if (!setup) return kUsage;
   const Launch& launch = setup->launch;
-  auto contest =
-      make_contest(options, setup->settings.model, setup->dataset.train.count, launch.world.size());
+  auto contest = make_contest(options, setup->settings.model, setup->dataset.train.count, launch.topology);
   if (any_error(launch, contest ? std::nullopt : std::optional(contest.error()))) return kUsage;
   if (setup->settings.dry_run) {
     std::vector<TrialConfig> configs;

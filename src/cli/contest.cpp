@@ -16,10 +16,11 @@ std::string usual_label(const TrialConfig& config, int ranks) {
 }
 
 Expected<Contestant> contestant(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
-                                int ranks) {
-  auto config = finish_config(request, model, samples, ranks);
+                                const mpi::Topology& topology) {
+  auto config = finish_config(request, model, samples, topology);
   if (!config) return config.error();
-  return Contestant{usual_label(config.value(), ranks), config.value(), warmup_of(request, config.value())};
+  return Contestant{usual_label(config.value(), topology.ranks()), config.value(),
+                    warmup_of(request, config.value())};
 }
 
 Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const char* basis) {
@@ -27,7 +28,7 @@ Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const char* ba
 }
 
 Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, std::size_t samples,
-                                int ranks) {
+                                const mpi::Topology& topology) {
   auto request = trial_request(options);
   if (!request) return request.error();
   const std::vector<int> servers = options.integers("servers");
@@ -35,7 +36,7 @@ Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, 
   const auto add = [&](const char* mode, int count) -> Status {
     request.value().config.mode = mode;
     request.value().config.servers = count;
-    auto one = contestant(request.value(), model, samples, ranks);
+    auto one = contestant(request.value(), model, samples, topology);
     if (!one) return one.error();
     contest.contestants.push_back(std::move(one).value());
     return success();
@@ -93,13 +94,13 @@ Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
 }
 
 Expected<Contest> own_contest(const Options& options, const ModelSpec& model, std::size_t samples,
-                              int ranks) {
+                              const mpi::Topology& topology) {
   Contest contest;
   for (std::size_t i = 0; i < options.trials().size(); ++i) {
     const std::string& text = options.trials()[i];
     auto request = parse_trial(options, text);
     if (!request) return request.error();
-    auto one = contestant(request.value(), model, samples, ranks);
+    auto one = contestant(request.value(), model, samples, topology);
     if (!one) return Error{fmt::format("--trial '{}': {}", text, one.error().message)};
     // Two trials may be the same configuration, so a letter tells them apart.
     one.value().label = fmt::format("{}: {}", static_cast<char>('A' + i % 26), one.value().label);
@@ -134,14 +135,14 @@ Expected<Contest> fair(const Options& options, Expected<Contest> contest) {
 }  // namespace
 
 Expected<Contest> make_contest(const Options& options, const ModelSpec& model, std::size_t samples,
-                               int ranks) {
-  if (options.trials().empty()) return fair(options, usual_contest(options, model, samples, ranks));
+                               const mpi::Topology& topology) {
+  if (options.trials().empty()) return fair(options, usual_contest(options, model, samples, topology));
   if (options.trials().size() < 2 || options.trials().size() > 26)
     return Error{fmt::format("--trial was given {} time(s); a comparison has 2 to 26 contestants",
                              options.trials().size())};
   if (options.given("servers"))
     return Error{"--servers and --trial: with --trial each contestant says its own servers"};
-  return fair(options, own_contest(options, model, samples, ranks));
+  return fair(options, own_contest(options, model, samples, topology));
 }
 
 }  // namespace steelyard::cli

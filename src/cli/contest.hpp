@@ -27,6 +27,6 @@ struct Contest {
 /// The usual contest: ps with each number of `--servers`, allreduce on all ranks, and allreduce with as many
 /// workers as each ps has. With `--trial`, those instead, the first against each other.
 Expected<Contest> make_contest(const Options& options, const ModelSpec& model, std::size_t samples,
-                               int ranks);
+                               const mpi::Topology& topology);
 
 }  // namespace steelyard::cli

@@ -13,10 +13,6 @@ std::string list(const std::vector<Rank>& ranks) {
   return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ","));
 }
 
-StepTraffic traffic_of(const ModelSpec& model, const TrialConfig& config, const Roles& roles) {
-  return find_mode(config.mode).value()->traffic(config, model, static_cast<int>(roles.workers.size()));
-}
-
 trace::Imbalance byte_imbalance(const StepTraffic& traffic) {
   std::vector<double> bytes;
   for (const auto& server : traffic.servers) bytes.push_back(static_cast<double>(server.bytes));
@@ -27,7 +23,7 @@ trace::Imbalance byte_imbalance(const StepTraffic& traffic) {
 
 std::string dry_run_text(const Launch& launch, const ModelSpec& model, const TrialConfig& config) {
   const Roles roles = roles_of(config, launch.topology);
-  const StepTraffic traffic = traffic_of(model, config, roles);
+  const StepTraffic traffic = find_mode(config.mode).value()->traffic(config, model, launch.topology);
   std::string text = line_text(
       "mode", config.mode == "ps" ? fmt::format("ps {}, placement {}", config.consistency, config.placement)
                                   : "allreduce by " + config.collective);
@@ -64,7 +60,7 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
 
 nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const TrialConfig& config) {
   const Roles roles = roles_of(config, launch.topology);
-  const StepTraffic traffic = traffic_of(model, config, roles);
+  const StepTraffic traffic = find_mode(config.mode).value()->traffic(config, model, launch.topology);
   nlohmann::json out = {{"mode", config.mode},
                         {"servers", roles.servers},
                         {"workers", roles.workers},

@@ -3,6 +3,7 @@
 #include "modes/mode.hpp"
 #include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
+#include "modes/ps/transport.hpp"
 #include "src/cli/options.hpp"
 #include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
@@ -40,6 +41,8 @@ const OptionSpec kSpecs[] = {
      HELP("asp: workers divides the learning rate by the number of workers; or none")},
     {"bundle-bytes", kBoth, OptionKind::integer, "131072", 4, kMostInt, "Mode",
      HELP("ps: whole tensors of one server ride together up to this size")},
+    {"transport", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
+     HELP("ps, how servers and workers talk\n" + ps::transport_help())},
     {"collective", kBoth, OptionKind::text, "ring", 0, 0, "Mode",
      HELP("allreduce, who sums\n" + collective_help())},
     {"first-bucket-mib", kBoth, OptionKind::real, "1", 0.000001, 65536, "Mode",

@@ -82,6 +82,7 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"collective", std::string(view(row.collective))},
           {"placement", std::string(view(row.placement))},
           {"consistency", std::string(view(row.consistency))},
+          {"transport", std::string(view(row.transport))},
           {"ranks", tables.ranks},
           {"servers", row.servers},
           {"workers", row.workers},
@@ -136,8 +137,9 @@ json server_json(const trace::TrialSummary& s) {
 
 std::string trial_title(const trace::TrialRow& row) {
   if (view(row.mode) == "ps")
-    return fmt::format("ps {}, {} + {}, placement {}", view(row.consistency), plural(row.servers, "server"),
-                       plural(row.workers, "worker"), view(row.placement));
+    return fmt::format("ps {}, {} + {}, placement {}, transport {}", view(row.consistency),
+                       plural(row.servers, "server"), plural(row.workers, "worker"), view(row.placement),
+                       view(row.transport));
   return fmt::format("allreduce by {}, {}", view(row.collective), plural(row.workers, "worker"));
 }
 

@@ -79,7 +79,7 @@ Status check_combinations(const Options& options) {
            "--optimizer momentum or nesterov"),
       only("servers", ps, "--mode ps"), only("server-ranks", ps, "--mode ps"),
       only("placement", ps, "--mode ps"), only("consistency", ps, "--mode ps"),
-      only("bundle-bytes", ps, "--mode ps"),
+      only("bundle-bytes", ps, "--mode ps"), only("transport", ps, "--mode ps"),
       only("placement-offset", ps && options.text("placement") == "round_robin", "--placement round_robin"),
       only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
       only("collective", !train || !ps, "--mode allreduce"),
@@ -137,6 +137,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.consistency = options.text("consistency");
   config.rate_by_workers = options.text("lr-scale") == "workers";
   config.bundle_bytes = static_cast<std::size_t>(options.integer("bundle-bytes"));
+  config.transport = options.text("transport");
   config.collective = options.text("collective");
   config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);
   config.bucket_bytes = static_cast<std::size_t>(options.real("bucket-mib") * 1048576.0);
@@ -163,7 +164,8 @@ Expected<TrialRequest> trial_request(const Options& options) {
 }
 
 Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
-                                    int ranks) {
+                                    const mpi::Topology& topology) {
+  const int ranks = topology.ranks();
   TrialConfig config = request.config;
   const int workers = std::max(ranks - config.servers, 1);
   if (request.batch_per_worker > 0)
@@ -179,7 +181,7 @@ Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec
   if (request.epochs > 0) config.steps = request.epochs * per_epoch;
   config.evaluate_every = request.evaluate_epochs ? per_epoch : 0;
   if (config.rate_by_workers) config.optimizer_options.rate /= static_cast<float>(workers);
-  if (auto good = check_trial(config, model, ranks); !good) return good.error();
+  if (auto good = check_trial(config, model, topology); !good) return good.error();
   return config;
 }
 

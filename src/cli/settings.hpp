@@ -43,7 +43,7 @@ Expected<TrialRequest> trial_request(const Options& options);
 /// Fills in what depends on the launch and the data, and checks the whole.
 /// @param ranks of the launch.
 Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
-                                    int ranks);
+                                    const mpi::Topology& topology);
 
 /// Steps of a trial that its timings leave out.
 Step warmup_of(const TrialRequest& request, const TrialConfig& config);

@@ -34,7 +34,7 @@ int train(const Options& options, const Invocation& invocation) {
   const Launch& launch = setup->launch;
   const auto request = trial_request(options);
   auto config = request ? finish_config(request.value(), setup->settings.model, setup->dataset.train.count,
-                                        launch.world.size())
+                                        launch.topology)
                         : Expected<TrialConfig>(request.error());
   if (any_error(launch, config ? std::nullopt : std::optional(config.error()))) return kUsage;
   if (setup->settings.dry_run) return setup->show_dry_run({config.value()});

@@ -173,8 +173,8 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
     progress.show(fmt::format("{}: step {}/{}", trial.label, done, trial.config.steps),
                   share_before + part * share);
   };
-  Session session{trial.config,    roles,   settings_.model, dataset_,  launch_.world, launch_.pushes,
-                  launch_.replies, workers, launch_.wait,    recorder_, show};
+  Session session{trial.config,    roles,   settings_.model,  dataset_,     launch_.world, launch_.pushes,
+                  launch_.replies, workers, launch_.topology, launch_.wait, recorder_,     show};
   trace::TrialRow row{};
   if (launch_.speaks()) {
     record_plan(id, trial, tables_.roles);
@@ -186,6 +186,7 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   // Ranks without work leave the cores to those that have some.
   mpi::barrier(launch_.world, role == "idle" ? mpi::Wait::sleep : launch_.wait);
   row.end = recorder_.now_ns();
+  row.transport = text<16>(session.transport);
   TrialResult result;
   result.data.final.core_busy = busiest(cores, core_times());
   collect(session, row, result);

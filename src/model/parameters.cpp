@@ -16,10 +16,15 @@ void initial_values(const Inventory& inventory, TensorId tensor, std::uint64_t s
 }
 
 Parameters::Parameters(const Inventory& inventory, Layout layout)
+    : Parameters(inventory, std::move(layout), {}) {}
+
+Parameters::Parameters(const Inventory& inventory, Layout layout, const Arenas& arenas)
     : inventory_(inventory),
       layout_(std::move(layout)),
-      values_(layout_.elements),
-      gradients_(layout_.elements) {}
+      values_(arenas.values.empty() ? layout_.elements : 0),
+      gradients_(arenas.gradients.empty() ? layout_.elements : 0),
+      arenas_{arenas.values.empty() ? values_.span() : arenas.values,
+              arenas.gradients.empty() ? gradients_.span() : arenas.gradients} {}
 
 void Parameters::initialise(std::uint64_t seed) {
   for (TensorId id = 0; id < inventory_.size(); ++id) initial_values(inventory_, id, seed, 0, values(id));

@@ -16,16 +16,24 @@ namespace steelyard {
 void initial_values(const Inventory& inventory, TensorId tensor, std::uint64_t seed, std::size_t begin,
                     std::span<float> values);
 
+/// Memory for values and gradients, [layout.elements] each, that somebody else owns.
+struct Arenas {
+  std::span<float> values;
+  std::span<float> gradients;
+};
+
 /// Spans stay valid for the object's lifetime. `inventory` is borrowed.
 class Parameters {
  public:
   Parameters(const Inventory& inventory, Layout layout);
+  /// @param arenas borrowed; an empty one is replaced by memory of the object's own.
+  Parameters(const Inventory& inventory, Layout layout, const Arenas& arenas);
 
   const Inventory& inventory() const { return inventory_; }
-  std::span<float> values(TensorId id) { return slice(values_, id); }
-  std::span<float> gradient(TensorId id) { return slice(gradients_, id); }
-  std::span<float> value_arena() { return values_.span(); }
-  std::span<float> gradient_arena() { return gradients_.span(); }
+  std::span<float> values(TensorId id) { return slice(arenas_.values, id); }
+  std::span<float> gradient(TensorId id) { return slice(arenas_.gradients, id); }
+  std::span<float> value_arena() { return arenas_.values; }
+  std::span<float> gradient_arena() { return arenas_.gradients; }
   const Layout& layout() const { return layout_; }
 
   void initialise(std::uint64_t seed);
@@ -33,14 +41,15 @@ class Parameters {
   std::uint64_t hash();
 
  private:
-  std::span<float> slice(AlignedArray<float>& arena, TensorId id) {
-    return arena.span().subspan(layout_.begin[id], inventory_[id].elements());
+  std::span<float> slice(std::span<float> arena, TensorId id) const {
+    return arena.subspan(layout_.begin[id], inventory_[id].elements());
   }
 
   const Inventory& inventory_;
   Layout layout_;
   AlignedArray<float> values_;
   AlignedArray<float> gradients_;
+  Arenas arenas_;
 };
 
 /// Tensors one after the other in creation order, without gaps.

@@ -1,6 +1,7 @@
 #include "src/mpi/topology.hpp"
 
 #include <sched.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,9 +56,33 @@ double share_of_quota(const Communicator& node) {
   return std::min(quota.cores / static_cast<double>(sharing), 1.0);
 }
 
+/// Bytes that windows may still take here. Linux keeps them in this file system, often a small one in
+/// containers.
+std::size_t free_shared_memory() {
+  struct statvfs status {};
+  if (statvfs("/dev/shm", &status) != 0) return 0;
+  return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
+}
+
 /// The lowest rank with the same text as `rank`.
 Rank first_like(const std::vector<std::string>& texts, Rank rank) {
   return static_cast<Rank>(std::ranges::find(texts, texts[static_cast<std::size_t>(rank)]) - texts.begin());
+}
+
+/// Collective. @param leaders the first rank of each node.
+std::vector<std::size_t> shared_memory(const Communicator& world, const std::vector<Rank>& leaders,
+                                       const std::vector<std::string>& machine_of_rank) {
+  const std::uint64_t mine = free_shared_memory();
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(world.size()));
+  check(MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, world.native()));
+  std::vector<std::size_t> bytes;
+  for (const Rank leader : leaders) {
+    const auto here = first_like(machine_of_rank, leader);
+    const auto sharing = std::ranges::count_if(
+        leaders, [&](Rank other) { return first_like(machine_of_rank, other) == here; });
+    bytes.push_back(all[static_cast<std::size_t>(leader)] / static_cast<std::size_t>(sharing));
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -95,6 +120,7 @@ Topology Topology::discover(const Communicator& world) {
   for (const int one : leaders)
     topology.node_of_rank.push_back(
         static_cast<int>(std::ranges::lower_bound(distinct, one) - distinct.begin()));
+  topology.shared_memory_of_node = shared_memory(world, distinct, machine_of_rank);
   return topology;
 }
 

@@ -28,6 +28,9 @@ std::string wait_help();
 /// busy anyway.
 Expected<Wait> choose_wait(std::string_view name, const Topology& topology);
 
+/// The policy for conditions that MPI cannot block on, such as words in shared memory.
+constexpr Wait polling(Wait wait) { return wait == Wait::block ? Wait::sleep : wait; }
+
 /// What to do between two tests that both said "not yet".
 class Backoff {
  public:

@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "modes/ps/placement/placement.hpp"
-#include "modes/ps/server_channel.hpp"
 #include "modes/ps/server_loop.hpp"
+#include "modes/ps/server_messages.hpp"
 #include "modes/ps/synchronizer.hpp"
 #include "src/mpi/topology.hpp"
 #include "src/trace/metrics.hpp"
@@ -32,7 +32,8 @@ struct Bench {
   mpi::Communicator pushes = world.duplicate();
   mpi::Communicator replies = world.duplicate();
   mpi::Communicator workers = world.split(world.rank() == 0 ? 0 : -1);
-  mpi::Wait wait = mpi::choose_wait("auto", mpi::Topology::discover(world)).value();
+  mpi::Topology topology = mpi::Topology::discover(world);
+  mpi::Wait wait = mpi::choose_wait("auto", topology).value();
 };
 
 // With gradients of 1 and a power of two as rate, the values after n steps are exactly -n times the rate.
@@ -57,8 +58,10 @@ ModelSpec one_tensor(std::size_t bytes) {
 /// Exchanges of one bundle of `bytes`.
 class Exchange {
  public:
-  Exchange(const Bench& bench, std::size_t bytes, int timed)
+  /// @param shared by shared memory, else by messages.
+  Exchange(const Bench& bench, std::size_t bytes, int timed, bool shared)
       : bench_(bench),
+        shared_(shared),
         config_(config_for(timed)),
         model_(one_tensor(bytes)),
         plan_(ps::make_plan(model_.inventory,
@@ -69,19 +72,25 @@ class Exchange {
   /// worker.
   std::vector<double> run() {
     recorder_.begin_trial(0, config_.steps);
-    Session session{config_,        roles_,         model_,      dataset_,  bench_.world, bench_.pushes,
-                    bench_.replies, bench_.workers, bench_.wait, recorder_, [](Step) {}};
-    if (bench_.world.rank() == 0) return work(session);
-    ps::serve(session, plan_, 0);
-    return {};
+    Session session{config_,        roles_,         model_,          dataset_,    bench_.world, bench_.pushes,
+                    bench_.replies, bench_.workers, bench_.topology, bench_.wait, recorder_,    [](Step) {}};
+    std::optional<ps::NodeMemory> memory;
+    if (shared_) memory.emplace(bench_.world, plan_, ps::NodeRoles{{0}, {0}}, true);
+    const ps::NodeMemory* const node = memory ? &*memory : nullptr;
+    std::vector<double> seconds;
+    if (bench_.world.rank() == 0)
+      seconds = work(session, node);
+    else
+      ps::serve(session, plan_, 0, node);
+    return seconds;
   }
 
  private:
-  std::vector<double> work(Session& session) {
-    Parameters parameters(model_.inventory, plan_.layout);
+  std::vector<double> work(Session& session, const ps::NodeMemory* node) {
+    Parameters parameters(model_.inventory, plan_.layout, node == nullptr ? Arenas{} : node->arenas(0));
     std::vector<double> seconds;
     {
-      ps::PsSynchronizer synchronizer(session, plan_, parameters, 0);
+      ps::PsSynchronizer synchronizer(session, plan_, parameters, 0, node);
       mpi::barrier(session.pushes, session.wait);
       for (Step step = 0; step < config_.steps; ++step) {
         const double one = exchange(synchronizer, parameters, step);
@@ -89,6 +98,7 @@ class Exchange {
       }
     }
     check_values(parameters, "the values after the last reply");
+    if (node != nullptr) return seconds;  // They are where the server keeps its own.
     receive_final_values(session, parameters);
     check_values(parameters, "the values that the server ends with");
     return seconds;
@@ -121,6 +131,7 @@ class Exchange {
   }
 
   const Bench& bench_;
+  bool shared_;
   TrialConfig config_;
   Roles roles_{{1}, {0}, {}};
   ModelSpec model_;
@@ -137,15 +148,16 @@ PingPong::Work update_by_hand() {
   };
 }
 
-/// The three contestants; a round's figure is the median of its iterations.
-enum Contestant : std::size_t { kExchange, kPingPong, kByHand, kContestants };
+/// The contestants; a round's figure is the median of its iterations.
+enum Contestant : std::size_t { kExchange, kMessages, kPingPong, kByHand, kContestants };
 using Rounds = std::array<std::vector<double>, kContestants>;  ///< Seconds.
 
 Rounds measure(const Bench& bench, std::size_t bytes) {
   const int timed = iterations(bytes, bench.options.quick);
   // Fresh memory in every round: where its pages lie makes a difference that is to count as chance.
   const std::function<std::vector<double>()> contestants[kContestants] = {
-      [&] { return Exchange(bench, bytes, timed).run(); },
+      [&] { return Exchange(bench, bytes, timed, true).run(); },
+      [&] { return Exchange(bench, bytes, timed, false).run(); },
       [&] { return PingPong(bench.world, bytes).run(timed); },
       [&] { return PingPong(bench.world, bytes, update_by_hand()).run(timed); }};
   Rounds rounds;
@@ -161,23 +173,25 @@ void print_head(const Bench& bench) {
   if (bench.options.csv) {
     fmt::print(
         "bytes,exchange_us,exchange_gb_per_s,ping_pong_us,ping_pong_gb_per_s,by_hand_us,"
-        "ping_pong_ratio,ping_pong_low,ping_pong_high,by_hand_ratio,by_hand_low,by_hand_high\n");
+        "ping_pong_ratio,ping_pong_low,ping_pong_high,by_hand_ratio,by_hand_low,by_hand_high,"
+        "messages_us,messages_ratio,messages_low,messages_high\n");
     return;
   }
   fmt::print("One server, one worker, one bundle; {} rounds, wait policy {}, {}.\n", bench.options.rounds,
              mpi::wait_name(bench.wait), mpi::library_version());
   fmt::print(
-      "exchange: push, the server's sgd update, reply. ping-pong: the same payload there and back by plain\n"
+      "exchange: through shared memory; messages: the same by MPI. Each is push, the server's sgd update, "
+      "reply. ping-pong: the same payload there and back by plain\n"
       "MPI, computing nothing. by hand: MPI_Recv, the same update, MPI_Send. What is sent has just been\n"
       "written. GB/s is 2 x bytes / time, 10^9 bytes. Ratios are of times: exchange / the other.\n\n");
-  fmt::print("{:>8}{:>12}{:>7}{:>13}{:>7}{:>12}  {:<19}  {}\n", "bytes", "exchange us", "GB/s",
-             "ping-pong us", "GB/s", "by hand us", "/ping-pong [95 %]", "/by hand [95 %]");
+  fmt::print("{:>8}{:>12}{:>7}{:>13}{:>7}{:>12}{:>13}  {:<19}  {:<19}  {}\n", "bytes", "exchange us", "GB/s",
+             "ping-pong us", "GB/s", "by hand us", "messages us", "/ping-pong [95 %]", "/by hand [95 %]",
+             "messages/ping-pong");
 }
 
-trace::Estimate ratio(const Rounds& rounds, Contestant other) {
+trace::Estimate ratio(const Rounds& rounds, Contestant one, Contestant other) {
   std::vector<double> all;
-  for (std::size_t i = 0; i < rounds[kExchange].size(); ++i)
-    all.push_back(rounds[kExchange][i] / rounds[other][i]);
+  for (std::size_t i = 0; i < rounds[one].size(); ++i) all.push_back(rounds[one][i] / rounds[other][i]);
   return trace::estimate_median(all, kConfidence);
 }
 
@@ -185,19 +199,22 @@ void print_row(const Bench& bench, std::size_t bytes, const Rounds& rounds) {
   const double ours = trace::median(rounds[kExchange]);
   const double plain = trace::median(rounds[kPingPong]);
   const double hand = trace::median(rounds[kByHand]);
-  const auto to_plain = ratio(rounds, kPingPong);
-  const auto to_hand = ratio(rounds, kByHand);
+  const auto to_plain = ratio(rounds, kExchange, kPingPong);
+  const auto to_hand = ratio(rounds, kExchange, kByHand);
+  const auto messages = ratio(rounds, kMessages, kPingPong);
+  const double messages_us = kMicro * trace::median(rounds[kMessages]);
   const auto moved = 2.0 * static_cast<double>(bytes);
   const double ours_speed = trace::algorithm_bandwidth(moved, ours) / kGiga;
   const double plain_speed = trace::algorithm_bandwidth(moved, plain) / kGiga;
   if (bench.options.csv)
-    fmt::print("{},{},{},{},{},{},{},{},{},{},{},{}\n", bytes, ours * kMicro, ours_speed, plain * kMicro,
-               plain_speed, hand * kMicro, to_plain.median, to_plain.low, to_plain.high, to_hand.median,
-               to_hand.low, to_hand.high);
+    fmt::print("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", bytes, ours * kMicro, ours_speed,
+               plain * kMicro, plain_speed, hand * kMicro, to_plain.median, to_plain.low, to_plain.high,
+               to_hand.median, to_hand.low, to_hand.high, messages_us, messages.median, messages.low,
+               messages.high);
   else
-    fmt::print("{:>8}{:>12.1f}{:>7.3f}{:>13.1f}{:>7.3f}{:>12.1f}  {:<19}  {}\n", size_text(bytes),
-               ours * kMicro, ours_speed, plain * kMicro, plain_speed, hand * kMicro, interval_text(to_plain),
-               interval_text(to_hand));
+    fmt::print("{:>8}{:>12.1f}{:>7.3f}{:>13.1f}{:>7.3f}{:>12.1f}{:>13.1f}  {:<19}  {:<19}  {}\n",
+               size_text(bytes), ours * kMicro, ours_speed, plain * kMicro, plain_speed, hand * kMicro,
+               messages_us, interval_text(to_plain), interval_text(to_hand), interval_text(messages));
   std::fflush(stdout);
 }
 

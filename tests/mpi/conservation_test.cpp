@@ -51,7 +51,7 @@ void expect_conserved(const TrialConfig& config, const ModelSpec& model) {
   const auto outcome = test::run_trial(config, model, test::small_dataset(model));
   if (test::launch().world.rank() != 0) return;
   const int workers = test::launch().world.size() - config.servers;
-  const StepTraffic traffic = find_mode("ps").value()->traffic(config, model, workers);
+  const StepTraffic traffic = find_mode("ps").value()->traffic(config, model, test::launch().topology);
   const auto times = static_cast<std::uint64_t>(config.steps) * static_cast<std::uint64_t>(workers);
   const Totals t = totals(outcome.ranks);
   EXPECT_EQ(t.worker_out, times * traffic.worker_bytes_out);
@@ -74,17 +74,25 @@ void expect_conserved(const TrialConfig& config, const ModelSpec& model) {
 TEST(Conservation, BytesMessagesAndPushesAreWhatThePlanSays) {
   const ModelSpec model = describe_model("mlp:784-37-19-10").value();
   const int ranks = test::launch().world.size();
-  for (const char* consistency : {"bsp", "asp"})
-    for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
-      for (int servers = 1; servers < ranks; ++servers)
-        expect_conserved(base(consistency, placement, servers), model);
+  for (const char* transport : {"message", "shared"})
+    for (const char* consistency : {"bsp", "asp"})
+      for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+        for (int servers = 1; servers < ranks; ++servers) {
+          TrialConfig config = base(consistency, placement, servers);
+          config.transport = transport;
+          expect_conserved(config, model);
+        }
 }
 
 TEST(Conservation, AServerWithNothingStartsServesAndEnds) {
   // Two tensors on up to six servers: most own nothing.
   const ModelSpec model = describe_model("mlp:784-10").value();
-  for (int servers = 1; servers < test::launch().world.size(); ++servers)
-    expect_conserved(base("bsp", "round_robin", servers), model);
+  for (const char* transport : {"message", "shared"})
+    for (int servers = 1; servers < test::launch().world.size(); ++servers) {
+      TrialConfig config = base("bsp", "round_robin", servers);
+      config.transport = transport;
+      expect_conserved(config, model);
+    }
 }
 
 TEST(Conservation, AllreduceCountsWhatARingMoves) {
@@ -94,7 +102,7 @@ TEST(Conservation, AllreduceCountsWhatARingMoves) {
   const auto outcome = test::run_trial(config, model, test::small_dataset(model));
   if (test::launch().world.rank() != 0) return;
   const int workers = test::launch().world.size();
-  const StepTraffic traffic = find_mode("allreduce").value()->traffic(config, model, workers);
+  const StepTraffic traffic = find_mode("allreduce").value()->traffic(config, model, test::launch().topology);
   const Totals t = totals(outcome.ranks);
   EXPECT_EQ(t.worker_out, static_cast<std::uint64_t>(config.steps * workers) * traffic.worker_bytes_out);
   EXPECT_EQ(t.worker_in, t.worker_out);

@@ -32,16 +32,18 @@ TEST(Deterministic, ARerunRepeatsTheHash) {
   }
 }
 
-TEST(Deterministic, PlacementAndBundlesChangeNoBit) {
+TEST(Deterministic, TransportPlacementAndBundlesChangeNoBit) {
   if (test::launch().world.size() < 2) return;
   const auto first = run(base());
-  for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
-    for (const std::size_t bundle_bytes : {std::size_t{4}, std::size_t{1} << 20U}) {
-      TrialConfig config = base();
-      config.placement = placement;
-      config.bundle_bytes = bundle_bytes;
-      EXPECT_EQ(run(config).hash, first.hash) << placement << " " << bundle_bytes;
-    }
+  for (const char* transport : {"message", "shared"})
+    for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+      for (const std::size_t bundle_bytes : {std::size_t{4}, std::size_t{1} << 20U}) {
+        TrialConfig config = base();
+        config.transport = transport;
+        config.placement = placement;
+        config.bundle_bytes = bundle_bytes;
+        EXPECT_EQ(run(config).hash, first.hash) << transport << " " << placement << " " << bundle_bytes;
+      }
 }
 
 // Both sum in worker order, whether a buffer is small or goes in slices.

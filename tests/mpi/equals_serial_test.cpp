@@ -113,13 +113,33 @@ TEST(EqualsSerial, PsBspWithEveryChoiceOfServerRanks) {
     }
 }
 
+TEST(EqualsSerial, PsBspWithEveryTransport) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  const Dataset dataset = test::small_dataset(model);
+  for (const test::Way& way : test::kWays)
+    for (const char* placement : kPlacements)
+      for (const int servers : numbers_of_servers()) {
+        TrialConfig config = base();
+        config.placement = placement;
+        config.servers = servers;
+        config.transport = way.transport;
+        const auto outcome = test::run_trial(
+            config, model, dataset, [](Step) {}, test::pretend_nodes(way.nodes));
+        EXPECT_LE(test::distance(model, outcome.values, serial_of(config, model, dataset)), kTolerance)
+            << way.transport << " on " << way.nodes << " nodes, " << placement << ", " << servers;
+      }
+}
+
 TEST(EqualsSerial, PsAspOfOneWorker) {
   if (test::launch().world.size() < 2)
     return;  // ps has no form on one rank; refused, as the system tests show.
   TrialConfig config = base();
   config.consistency = "asp";
   config.servers = test::launch().world.size() - 1;
-  expect_serial(config, "lenet");
+  for (const char* transport : {"message", "shared"}) {
+    config.transport = transport;
+    expect_serial(config, "lenet");
+  }
 }
 
 }  // namespace

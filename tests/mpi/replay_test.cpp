@@ -22,10 +22,11 @@ TrialConfig base(const char* mode, int servers) {
   return config;
 }
 
-void run(const TrialConfig& config) {
+void run(const TrialConfig& config, int nodes = 1) {
   const ModelSpec model = describe_model("replay:lenet").value();
-  ASSERT_TRUE(check_trial(config, model, test::launch().world.size())) << config.mode << config.placement;
-  const auto outcome = test::run_trial(config, model, counted());
+  ASSERT_TRUE(check_trial(config, model, test::pretend_nodes(nodes))) << config.mode << config.placement;
+  const auto outcome = test::run_trial(
+      config, model, counted(), [](Step) {}, test::pretend_nodes(nodes));
   EXPECT_NE(outcome.hash, 0U);
 }
 
@@ -40,12 +41,27 @@ TEST(Replay, EveryPlacementDeliversEveryElement) {
       }
 }
 
+TEST(Replay, EveryTransportDeliversEveryElement) {
+  for (const test::Way& way : test::kWays)
+    for (int servers = 1; servers < test::launch().world.size(); ++servers)
+      for (const char* ranks : {"first", "spread"}) {
+        TrialConfig config = base("ps", servers);
+        config.transport = way.transport;
+        config.server_ranks = ranks;
+        config.bundle_bytes = 1024;
+        run(config, way.nodes);
+      }
+}
+
 TEST(Replay, AsynchronousRepliesAreWhole) {
-  for (int servers = 1; servers < test::launch().world.size(); ++servers) {
-    TrialConfig config = base("ps", servers);
-    config.consistency = "asp";
-    run(config);
-  }
+  for (const test::Way& way : test::kWays)
+    for (int servers = 1; servers < test::launch().world.size(); ++servers) {
+      TrialConfig config = base("ps", servers);
+      config.consistency = "asp";
+      config.transport = way.transport;
+      config.steps = 40;
+      run(config, way.nodes);
+    }
 }
 
 TEST(Replay, EveryCollectiveSumsEveryElement) {

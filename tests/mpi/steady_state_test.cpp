@@ -61,11 +61,14 @@ TrialConfig base(const char* mode, int servers) {
 
 TEST(SteadyState, ParameterServersAllocateNothing) {
   for (int servers = 1; servers < test::launch().world.size(); ++servers)
-    for (const char* placement : {"largest_first", "range"}) {
-      TrialConfig config = base("ps", servers);
-      config.placement = placement;
-      EXPECT_EQ(allocations(config, 20, 60), 0U) << servers << " servers, " << placement;
-    }
+    for (const char* transport : {"message", "shared"})
+      for (const char* placement : {"largest_first", "range"}) {
+        TrialConfig config = base("ps", servers);
+        config.transport = transport;
+        config.placement = placement;
+        EXPECT_EQ(allocations(config, 20, 60), 0U)
+            << servers << " servers, " << placement << ", " << transport;
+      }
 }
 
 TEST(SteadyState, OwnAllreduceAllocatesNothing) {

@@ -35,18 +35,28 @@ const cli::Launch& launch() {
   return *kLaunch;
 }
 
+mpi::Topology pretend_nodes(int nodes) {
+  mpi::Topology topology = launch().topology;
+  topology.nodes = std::min(nodes, topology.ranks());
+  for (int rank = 0; rank < topology.ranks(); ++rank)
+    topology.node_of_rank[static_cast<std::size_t>(rank)] = rank % topology.nodes;
+  topology.shared_memory_of_node.assign(static_cast<std::size_t>(topology.nodes),
+                                        topology.shared_memory_of_node.front());
+  return topology;
+}
+
 Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
-                  const std::function<void(Step)>& progress) {
+                  const std::function<void(Step)>& progress, const mpi::Topology& topology) {
   const cli::Launch& all = launch();
   const Mode& mode = *find_mode(config.mode).value();
-  if (const auto good = check_trial(config, model, all.world.size()); !good) die(good.error().message);
-  const Roles roles = mode.roles(config, all.topology.node_of_rank);
+  if (const auto good = check_trial(config, model, topology); !good) die(good.error().message);
+  const Roles roles = mode.roles(config, topology.node_of_rank);
   const int worker = Roles::index_in(roles.workers, all.world.rank());
   const auto workers = all.world.split(worker == Roles::kNone ? -1 : 0);
   trace::Recorder recorder;
   recorder.begin_trial(0, config.steps);
-  Session session{config,      roles,   model,    dataset,  all.world, all.pushes,
-                  all.replies, workers, all.wait, recorder, progress,  true};
+  Session session{config,  roles,    model,    dataset,  all.world, all.pushes, all.replies,
+                  workers, topology, all.wait, recorder, progress,  true};
   mode.run(session);
   mpi::barrier(all.world, all.wait);
 

@@ -25,10 +25,21 @@ struct Outcome {
   std::vector<EvaluationPart> evaluations;  ///< This worker's.
 };
 
+/// Collective: the launch's ranks as if they were on `nodes` nodes in turn, for what differs between nodes.
+mpi::Topology pretend_nodes(int nodes);
+
+/// How servers and workers may talk: a transport, and on how many pretended nodes.
+struct Way {
+  const char* transport;
+  int nodes;
+};
+inline constexpr Way kWays[] = {{"message", 1}, {"shared", 1}, {"auto", 2}, {"auto", 3}};
+
 /// Collective: runs `config` on all ranks. @param progress is told every step that this rank completes.
 Outcome run_trial(
     const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
-    const std::function<void(Step)>& progress = [](Step) {});
+    const std::function<void(Step)>& progress = [](Step) {},
+    const mpi::Topology& topology = launch().topology);
 
 /// The same training by one process, one batch at a time, with neither Synchronizer nor messages.
 std::vector<float> serial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset);

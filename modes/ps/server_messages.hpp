@@ -1,0 +1,83 @@
+#pragma once
+
+/// @file
+/// A server's end of the conversation with workers that do not share its memory: persistent receives into its
+/// inboxes, persistent sends from its outboxes.
+
+#include <span>
+#include <vector>
+
+#include "modes/ps/server_memory.hpp"
+#include "modes/trial.hpp"
+#include "src/mpi/requests.hpp"
+
+namespace steelyard::ps {
+
+/// Something that has become complete at a server.
+struct ServerEvent {
+  bool push = false;  ///< A push has arrived whole; else a reply has left.
+  Reply reply;        ///< Of a push: its worker and bundle.
+  Header header;      ///< Of a push.
+};
+
+class ServerMessages {
+ public:
+  /// Sets up every request; receives for the first push of every worker are started at once.
+  /// @param bundles the server's, in its own numbering. @param workers who sends messages; may be none.
+  ServerMessages(const Session& session, const Plan& plan, std::span<const BundleId> bundles,
+                 const ServerMemory& memory, std::span<const int> workers, int copies);
+
+  bool empty() const { return requests_.size() == 0; }
+  bool serves(int worker) const { return !receives_[index(worker, 0)].empty(); }
+  /// Starts the reply, and before it, unless it answers the last step, the receive of the worker's next push.
+  void start(const Reply& reply);
+  /// Adds what has completed to `events`, whose room has been reserved.
+  void poll(std::vector<ServerEvent>& events);
+  /// As poll, but waits in MPI until a request has completed. At least one must be active.
+  void wait(std::vector<ServerEvent>& events, mpi::Wait wait);
+  /// Most events that one call adds.
+  std::size_t most_events() const { return requests_.size(); }
+
+ private:
+  struct Transfer {
+    int first = 0;  ///< Request; a piece has a second one.
+    int count = 0;
+    int missing = 0;  ///< Requests not yet complete.
+    bool empty() const { return count == 0; }
+  };
+  /// What a request belongs to.
+  struct Owner {
+    bool push;
+    int worker;
+    int bundle;
+    int copy;
+  };
+
+  Transfer add_receive(const Bundle& bundle, BundleId id, int worker, int number);
+  Transfer add_send(const Bundle& bundle, BundleId id, int worker, int number, int copy);
+  void start(Transfer& transfer);
+  void complete(std::span<const int> requests, std::vector<ServerEvent>& events);
+  Transfer& receive_of(int worker, int bundle) { return receives_[index(worker, bundle)]; }
+  Transfer& send_of(int worker, int bundle, int copy) {
+    return sends_[index(worker, bundle) * copies_ + static_cast<std::size_t>(copy)];
+  }
+  std::size_t index(int worker, int bundle) const {
+    return static_cast<std::size_t>(worker) * bundles_.size() + static_cast<std::size_t>(bundle);
+  }
+
+  const Session& session_;
+  const ServerMemory& memory_;
+  std::span<const BundleId> bundles_;
+  std::size_t copies_;
+  mpi::Requests requests_;
+  std::vector<Owner> owners_;           ///< [requests]
+  std::vector<Transfer> receives_;      ///< [workers, bundles], empty for workers that send no messages.
+  std::vector<Transfer> sends_;         ///< [workers, bundles, copies]
+  std::vector<std::int64_t> versions_;  ///< [bundles, copies] in the header before the values.
+};
+
+/// Tag of a bundle's message: its header with, if it is whole, its elements; of a piece, the elements alone.
+int header_tag(BundleId bundle);
+int elements_tag(BundleId bundle);
+
+}  // namespace steelyard::ps
