@@ -28,6 +28,7 @@ struct StepTraffic {
   };
   std::vector<PerServer> servers;       ///< ps
   std::size_t buckets = 0;              ///< allreduce
+  std::string transport;                ///< ps: shared, message, or mixed.
   std::size_t worker_bytes_out = 0;     ///< One worker sends in a step.
   std::size_t worker_messages_out = 0;  ///< ps: messages; allreduce: collective calls.
 };

@@ -68,8 +68,9 @@ Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topol
 
 StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
   const Plan plan = plan_for(config, model.inventory);
-  const bool shared = transport_for(config, plan, topology).value().name == "shared";
   StepTraffic traffic;
+  traffic.transport = transport_for(config, plan, topology).value().name;
+  const bool shared = traffic.transport == "shared";
   traffic.servers.resize(static_cast<std::size_t>(config.servers));
   std::vector<std::set<TensorId>> tensors(traffic.servers.size());
   for (const Bundle& bundle : plan.bundles) {

@@ -25,7 +25,8 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
   const Roles roles = roles_of(config, launch.topology);
   const StepTraffic traffic = find_mode(config.mode).value()->traffic(config, model, launch.topology);
   std::string text = line_text(
-      "mode", config.mode == "ps" ? fmt::format("ps {}, placement {}", config.consistency, config.placement)
+      "mode", config.mode == "ps" ? fmt::format("ps {}, placement {}, transport {}", config.consistency,
+                                                config.placement, traffic.transport)
                                   : "allreduce by " + config.collective);
   text += line_text("ranks", fmt::format("{} on {} node(s); servers {}; workers {}; idle {}",
                                          launch.world.size(), launch.topology.nodes, list(roles.servers),
@@ -70,6 +71,7 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
                         {"buckets", traffic.buckets},
                         {"worker_bytes_per_step", traffic.worker_bytes_out},
                         {"worker_messages_per_step", traffic.worker_messages_out}};
+  if (config.mode == "ps") out["transport"] = traffic.transport;
   for (const auto& server : traffic.servers) {
     out["server_bytes"].push_back(server.bytes);
     out["server_messages"].push_back(server.messages);

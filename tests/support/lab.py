@@ -31,8 +31,7 @@ def groups() -> set[str]:
     found = set()
     for parent in [CGROUPS, *CGROUPS.iterdir()]:
         if parent.is_dir():
-            found |= {str(p) for p in parent.iterdir() if p.name.startswith("steelyard-lab-")
-}
+            found |= {str(p) for p in parent.iterdir() if p.name.startswith("steelyard-lab-")}
     return found
 
 
@@ -52,31 +51,23 @@ def processes() -> list[str]:
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            words
-        = (process / "cmdline")
-                  .read_bytes()
-                  .replace(b "\0", b " ")
-                  .decode(errors = "replace") except OSError
-            : continue if int(process.name) != os.getpid() and
-          ("steelyard-lab" in words or "steelyard_lab" in words)
-            : found
-                  .append(f "{process.name}: {words}") return found
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if int(process.name) != os.getpid() and ("steelyard-lab" in words or "steelyard_lab" in words):
+            found.append(f"{process.name}: {words}")
+    return found
 
-                      def
-                      interfaces()
-                  ->str
-            : return subprocess.run([ "ip", "-o", "link" ], capture_output = True, text = True, check = True)
-                  .stdout
 
-                      def
-                      wait_until(holds
-                                 : Callable[[], bool], what
-                                 : str)
-                  ->None : deadline = time.monotonic() + 100 while not holds()
-            : assert time
-                  .monotonic() < deadline,
-                           f "still waiting until {what}" time.sleep(0.02) #Only spares the core;
-    the condition decides.
+def interfaces() -> str:
+    return subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 100
+    while not holds():
+        assert time.monotonic() < deadline, f"still waiting until {what}"
+        time.sleep(0.02)  # Only spares the core; the condition decides.
 
 
 class Before:

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-#CTest gives the program and the launcher, for example : build / steelyard mpirun-- oversubscribe - n
+# CTest gives the program and the launcher, for example: build/steelyard mpirun --oversubscribe -n
 PROGRAM = sys.argv[1]
 LAUNCHER = sys.argv[2:]
 

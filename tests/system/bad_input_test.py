@@ -46,6 +46,8 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("unknown mode 'gossip'; choose one of: ps, allreduce", ("train", "--mode", "gossip")),
         ("unknown placement", (*ps, "--placement", "best")),
         ("unknown consistency", (*ps, "--consistency", "ssp")),
+        ("--transport 'rdma': choose one of: auto, message, shared", (*ps, "--transport", "rdma")),
+        ("--transport has no effect", (*allreduce, "--transport", "shared")),
         ("unknown collective", (*allreduce, "--collective", "gloo")),
         ("unknown optimizer", (*allreduce, "--optimizer", "lion")),
         ("unknown model", (*allreduce, "--model", "resnet")),
