@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "modes/allreduce/in_place.hpp"
 #include "modes/allreduce/synchronizer.hpp"
 #include "modes/server_ranks.hpp"
 
@@ -39,23 +42,53 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi
 
 std::vector<trace::PlacementRow> no_placement(const TrialConfig&, const ModelSpec&) { return {}; }
 
-void run(Session& session) {
-  const int worker = Roles::index_in(session.roles.workers, session.world.rank());
-  if (worker == Roles::kNone) return;
-  const TrialConfig& config = session.config;
-  const BucketPlan plan =
-      plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
-  Parameters parameters(session.model.inventory, plan.layout);
-  parameters.initialise(config.seed);
-  const Share share{worker, session.workers.size()};
-  const auto model = make_model(session, share, true);
-  const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
-  const auto collective = std::move(make_collective(config.collective, session.workers)).value();
-  AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, *optimizer);
+/// Whether all workers are on one node whose shared memory holds their arenas.
+bool fits_in_place(const TrialConfig& config, const Roles& who, const mpi::Topology& topology,
+                   std::size_t elements) {
+  const auto node_of = [&](Rank rank) { return topology.node_of_rank[static_cast<std::size_t>(rank)]; };
+  const int node = node_of(who.workers.front());
+  const std::size_t needed = NodeArenas::bytes_for(elements, static_cast<int>(who.workers.size()));
+  return config.collective == "shared" &&
+         std::ranges::all_of(who.workers, [&](Rank rank) { return node_of(rank) == node; }) &&
+         needed + mpi::kSharedMemoryMargin <= topology.shared_memory_of_node[static_cast<std::size_t>(node)];
+}
 
+void train(Session& session, Share share, Parameters& parameters, Synchronizer& synchronizer) {
+  const auto model = make_model(session, share, true);
   Worker self{share, *model, parameters, synchronizer};
   worker_loop(session, self);
   conclude(session, self);
+}
+
+void run_in_place(Session& session, const BucketPlan& plan, const Optimizer& optimizer, Share share) {
+  const NodeArenas arenas(session.workers, plan.layout.elements);
+  Parameters parameters(session.model.inventory, plan.layout,
+                        {arenas.values(), arenas.gradients(session.workers.rank())});
+  for (auto id = static_cast<TensorId>(share.worker); id < session.model.inventory.size();
+       id += static_cast<TensorId>(share.workers))
+    initial_values(session.model.inventory, id, session.config.seed, 0, parameters.values(id));
+  mpi::barrier(session.workers, session.wait);
+  InPlaceSynchronizer synchronizer(session, plan, arenas, optimizer);
+  train(session, share, parameters, synchronizer);
+  mpi::barrier(session.workers, session.wait);  // To free the window waits for all too, but burns a core.
+}
+
+void run(Session& session) {
+  const TrialConfig& config = session.config;
+  const BucketPlan plan =
+      plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
+  const bool in_place = fits_in_place(config, session.roles, session.topology, plan.layout.elements);
+  session.transport = in_place ? "in_place" : "";
+  const int worker = Roles::index_in(session.roles.workers, session.world.rank());
+  if (worker == Roles::kNone) return;
+  const Share share{worker, session.workers.size()};
+  const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
+  if (in_place) return run_in_place(session, plan, *optimizer, share);
+  Parameters parameters(session.model.inventory, plan.layout);
+  parameters.initialise(config.seed);
+  const auto collective = std::move(make_collective(config.collective, session.workers)).value();
+  AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, *optimizer);
+  train(session, share, parameters, synchronizer);
 }
 
 }  // namespace

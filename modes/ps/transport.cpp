@@ -10,9 +10,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kWords = {"auto", "message", "shared"};
 
-/// Leaves room for what MPI itself, and whoever else, puts there.
-constexpr std::size_t kMargin = std::size_t{8} << 20U;
-
 std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20U) - 1) >> 20U) + " MiB"; }
 
 /// Pairs of a server and a worker on this node.
@@ -50,7 +47,7 @@ Expected<Transport> choose_transport(const TrialConfig& config, const Plan& plan
     const NodeRoles here = roles_on_node(roles, topology, node);
     if (pairs(here) == 0) continue;
     const bool in_place = all_together && pairs(here) == all_pairs;
-    const std::size_t needed = NodeMemory::bytes_for(plan, here, in_place) + kMargin;
+    const std::size_t needed = NodeMemory::bytes_for(plan, here, in_place) + mpi::kSharedMemoryMargin;
     const std::size_t free = topology.shared_memory_of_node[place];
     if (needed > free) {
       transport.note = "/dev/shm of node " + std::to_string(node) + " has " + mebibytes(free) +

@@ -10,6 +10,9 @@
 
 namespace steelyard::mpi {
 
+/// Bytes of a node's shared memory that windows leave to MPI itself and to others.
+inline constexpr std::size_t kSharedMemoryMargin = std::size_t{8} << 20U;
+
 struct Topology {
   int nodes = 1;
   std::vector<int> node_of_rank;           ///< [ranks] 0 .. nodes - 1, in order of each node's lowest rank.

@@ -7,9 +7,10 @@
 namespace steelyard {
 namespace {
 
-test::Outcome run(const TrialConfig& config) {
+test::Outcome run(const TrialConfig& config, int nodes = 1) {
   const ModelSpec model = describe_model("mlp:784-37-19-10").value();
-  return test::run_trial(config, model, test::small_dataset(model));
+  return test::run_trial(
+      config, model, test::small_dataset(model), [](Step) {}, test::pretend_nodes(nodes));
 }
 
 TrialConfig base() {
@@ -58,6 +59,7 @@ TEST(Deterministic, SharedMemoryAndParameterServersGiveTheSameBits) {
       config.first_bucket_bytes = bucket_bytes;
       config.bucket_bytes = bucket_bytes;
       EXPECT_EQ(run(config).hash, ps.hash) << others << " servers or idle, " << bucket_bytes;
+      EXPECT_EQ(run(config, 2).hash, ps.hash) << "not in place: " << others << ", " << bucket_bytes;
     }
   }
 }
