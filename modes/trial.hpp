@@ -29,6 +29,7 @@ struct TrialConfig {
   std::size_t placement_offset = 0;
   std::string consistency = "bsp";
   std::size_t bundle_bytes = 128 * 1024;
+  std::size_t piece_bytes = 4 * 1024 * 1024;
   std::string transport = "auto";
   bool rate_by_workers = false;  ///< asp: divide the learning rate by the number of workers.
   // allreduce

@@ -95,6 +95,20 @@ class Planner {
 
 }  // namespace
 
+std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece_bytes) {
+  constexpr std::size_t kLine = kHeaderElements;
+  const std::size_t most = piece_bytes / sizeof(float) / kLine * kLine;
+  std::vector<Shard> pieces;
+  for (const Shard& shard : shards) {
+    const bool fits = shard.elements() * sizeof(float) <= piece_bytes;
+    const std::size_t count = fits ? 1 : (shard.elements() + most - 1) / most;
+    const std::size_t length = ((shard.elements() + count - 1) / count + kLine - 1) / kLine * kLine;
+    for (std::size_t begin = shard.begin; begin < shard.end; begin += length)
+      pieces.push_back({shard.tensor, begin, std::min(begin + length, shard.end), shard.server});
+  }
+  return pieces;
+}
+
 Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes) {
   return Planner(inventory, std::move(shards), servers, bundle_bytes).make();
 }

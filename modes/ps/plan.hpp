@@ -33,6 +33,11 @@ struct Plan {
   Layout layout;          ///< Of a worker's arenas.
 };
 
+/// Cuts shards of more than `piece_bytes` into equal pieces of at most that, in whole cache lines, for the same
+/// server. So the push of one piece, the update of another and the reply of a third go on at the same time.
+/// @param piece_bytes at least a cache line.
+std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece_bytes);
+
 /// Tensors become ready in reverse creation order. The whole tensors of one server ride together, at most
 /// `bundle_bytes` in a bundle; a larger tensor rides alone; a piece cut from a tensor too.
 /// Whole tensors lie behind their bundle's header without gaps, the largest first.

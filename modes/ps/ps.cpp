@@ -16,7 +16,9 @@ namespace ps {
 namespace {
 
 std::vector<Shard> place(const TrialConfig& config, const Inventory& inventory) {
-  return find_placement(config.placement).value()(inventory, {config.servers, config.placement_offset});
+  return cut_large(
+      find_placement(config.placement).value()(inventory, {config.servers, config.placement_offset}),
+      config.piece_bytes);
 }
 
 Plan plan_for(const TrialConfig& config, const Inventory& inventory) {

@@ -41,6 +41,10 @@ const OptionSpec kSpecs[] = {
      HELP("asp: workers divides the learning rate by the number of workers; or none")},
     {"bundle-bytes", kBoth, OptionKind::integer, "131072", 4, kMostInt, "Mode",
      HELP("ps: whole tensors of one server ride together up to this size")},
+    {"piece-bytes", kBoth, OptionKind::integer, "4194304", 64, kMostInt, "Mode",
+     HELP(
+         "ps: what one server owns of a tensor travels in pieces of at most this, so that pushes and replies "
+         "overlap")},
     {"transport", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
      HELP("ps, how servers and workers talk\n" + ps::transport_help())},
     {"collective", kBoth, OptionKind::text, "ring", 0, 0, "Mode",

@@ -79,7 +79,8 @@ Status check_combinations(const Options& options) {
            "--optimizer momentum or nesterov"),
       only("servers", ps, "--mode ps"), only("server-ranks", ps, "--mode ps"),
       only("placement", ps, "--mode ps"), only("consistency", ps, "--mode ps"),
-      only("bundle-bytes", ps, "--mode ps"), only("transport", ps, "--mode ps"),
+      only("bundle-bytes", ps, "--mode ps"), only("piece-bytes", ps, "--mode ps"),
+      only("transport", ps, "--mode ps"),
       only("placement-offset", ps && options.text("placement") == "round_robin", "--placement round_robin"),
       only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
       only("collective", !train || !ps, "--mode allreduce"),
@@ -137,6 +138,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.consistency = options.text("consistency");
   config.rate_by_workers = options.text("lr-scale") == "workers";
   config.bundle_bytes = static_cast<std::size_t>(options.integer("bundle-bytes"));
+  config.piece_bytes = static_cast<std::size_t>(options.integer("piece-bytes"));
   config.transport = options.text("transport");
   config.collective = options.text("collective");
   config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);

@@ -41,6 +41,7 @@ TrialConfig base(const char* consistency, const char* placement, int servers) {
   config.placement = placement;
   config.servers = servers;
   config.bundle_bytes = 1024;
+  config.piece_bytes = 16 * 1024;
   config.global_batch = 24;
   config.steps = 30;
   config.evaluate_at_end = false;

@@ -43,6 +43,7 @@ TEST(Deterministic, TransportPlacementAndBundlesChangeNoBit) {
         config.transport = transport;
         config.placement = placement;
         config.bundle_bytes = bundle_bytes;
+        config.piece_bytes = 4096;
         EXPECT_EQ(run(config).hash, first.hash) << transport << " " << placement << " " << bundle_bytes;
       }
 }

@@ -23,6 +23,7 @@ TrialConfig base() {
   config.seed = 5;
   config.evaluate_at_end = false;
   config.bundle_bytes = 4096;
+  config.piece_bytes = 32 * 1024;
   config.first_bucket_bytes = 2048;
   config.bucket_bytes = 16384;
   return config;

@@ -49,6 +49,7 @@ TEST(Replay, EveryTransportDeliversEveryElement) {
         config.transport = way.transport;
         config.server_ranks = ranks;
         config.bundle_bytes = 1024;
+        config.piece_bytes = 10'000;
         run(config, way.nodes);
       }
 }

@@ -46,6 +46,23 @@ TEST(Placement, EveryElementHasExactlyOneOwner) {
       }
 }
 
+TEST(Placement, LargeShardsAreCutIntoEqualPiecesForTheSameServer) {
+  const std::vector<Shard> shards = {{0, 0, 1000, 1}, {1, 0, 16, 0}, {2, 500, 531, 2}};
+  EXPECT_EQ(cut_large(shards, 4000), shards) << "all fit";
+  EXPECT_EQ(cut_large(shards, 3999),
+            (std::vector<Shard>{{0, 0, 512, 1}, {0, 512, 1000, 1}, shards[1], shards[2]}));
+  EXPECT_EQ(cut_large({shards[2]}, 64), (std::vector<Shard>{{2, 500, 516, 2}, {2, 516, 531, 2}}));
+  for (const std::size_t bytes : {64U, 100U, 640U, 2048U}) {
+    std::size_t next = 0;
+    for (const Shard& piece : cut_large({shards[0]}, bytes)) {
+      EXPECT_EQ(piece.begin, next);
+      EXPECT_LE(piece.elements() * sizeof(float), bytes);
+      next = piece.end;
+    }
+    EXPECT_EQ(next, 1000U);
+  }
+}
+
 TEST(Placement, KnownImbalanceOfLenetOnEightServers) {
   const Inventory lenet = inventory_of("lenet");
   ASSERT_EQ(total_elements(lenet), 61'706U);
