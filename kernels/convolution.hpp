@@ -18,6 +18,12 @@ namespace steelyard::kernels {
 /// Elements behind the end of frames, packed weights, sums, outputs and gradients that vectors may touch.
 inline constexpr std::size_t kSlack = 64;
 
+struct ConvolutionShape;
+// They depend on the instruction set in use; see the members of the same names.
+std::size_t packed_elements(const ConvolutionShape& shape);
+std::size_t rows_elements(const ConvolutionShape& shape);
+std::size_t tap_row(const ConvolutionShape& shape);
+
 struct ConvolutionShape {
   std::size_t channels = 0;
   std::size_t height = 0;
@@ -40,11 +46,12 @@ struct ConvolutionShape {
   constexpr std::size_t taps() const { return kernel * channels; }
 
   /// Room for weights packed for the forward pass, and for weights and sums in rows of taps.
-  std::size_t packed_elements() const;
-  std::size_t tap_row() const;  ///< Elements from one row of taps to the next.
+  std::size_t packed_elements() const { return kernels::packed_elements(*this); }
+  /// Elements from one row of taps to the next.
+  std::size_t tap_row() const { return kernels::tap_row(*this); }
   std::size_t tap_rows_elements() const { return maps * kernel * tap_row() + kSlack; }
   /// Room for two rows of outputs before pooling.
-  std::size_t rows_elements() const;
+  std::size_t rows_elements() const { return kernels::rows_elements(*this); }
 };
 
 /// frame = image[height, width, channels] with zeros around it. The border must be zero before the first

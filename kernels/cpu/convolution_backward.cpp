@@ -138,7 +138,7 @@ void each_tap(const ConvolutionShape& s, Visit&& visit) {
 
 }  // namespace
 
-std::size_t ConvolutionShape::tap_row() const { return vectors(*this) * lanes_for(taps()); }
+std::size_t tap_row(const ConvolutionShape& s) { return vectors(s) * lanes_for(s.taps()); }
 
 void pack_tap_rows(const ConvolutionShape& s, const float* weights, float* rows) {
   std::fill_n(rows, s.tap_rows_elements(), 0.0F);

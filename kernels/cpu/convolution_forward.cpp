@@ -108,12 +108,12 @@ void forward(const ConvolutionShape& s, const float* frame, const float* packed,
 
 }  // namespace
 
-std::size_t ConvolutionShape::packed_elements() const {
-  return groups(*this) * lanes_for(maps) * kernel * taps() + kSlack;
+std::size_t packed_elements(const ConvolutionShape& s) {
+  return groups(s) * lanes_for(s.maps) * s.kernel * s.taps() + kSlack;
 }
 
-std::size_t ConvolutionShape::rows_elements() const {
-  return 2 * out_width() * groups(*this) * lanes_for(maps) + kSlack;
+std::size_t rows_elements(const ConvolutionShape& s) {
+  return 2 * s.out_width() * groups(s) * lanes_for(s.maps) + kSlack;
 }
 
 void pad(const ConvolutionShape& s, const float* image, float* frame) {

@@ -5,40 +5,21 @@
 
 #include <cstddef>
 
-#include "kernels/host_device.hpp"
+#include "kernels/update.hpp"
 
 namespace steelyard::kernels {
 
-/// to[n] = rule(from[n], gradient[n]). `to` is `from` itself or does not overlap it.
-template <typename Rule>
-void update(const Rule& rule, std::size_t n, const float* from, const float* gradient, float* to) {
-  STEELYARD_INDEPENDENT
-  for (std::size_t i = 0; i < n; ++i) to[i] = rule(from[i], gradient[i]);
-}
+struct UpdateArrays {
+  std::size_t n = 0;
+  const float* from = nullptr;      ///< [n] values before.
+  const float* gradient = nullptr;  ///< [n]
+  float* to = nullptr;              ///< [n] values after; `from` itself, or apart from it.
+  float* state = nullptr;           ///< As many arrays [n] as the rule keeps, one behind the other.
+};
 
-/// As above with one state array [n].
-template <typename Rule>
-void update(const Rule& rule, std::size_t n, const float* from, const float* gradient, float* to, float* v) {
-  STEELYARD_INDEPENDENT
-  for (std::size_t i = 0; i < n; ++i) {
-    float kept = v[i];
-    to[i] = rule(from[i], gradient[i], kept);
-    v[i] = kept;
-  }
-}
-
-/// As above with two state arrays [n].
-template <typename Rule>
-void update(const Rule& rule, std::size_t n, const float* from, const float* gradient, float* to, float* m,
-            float* v) {
-  STEELYARD_INDEPENDENT
-  for (std::size_t i = 0; i < n; ++i) {
-    float first = m[i];
-    float second = v[i];
-    to[i] = rule(from[i], gradient[i], first, second);
-    m[i] = first;
-    v[i] = second;
-  }
-}
+/// to[i] = rule(from[i], gradient[i], state of i) for every rule of rules.def.
+#define RULE(Rule) void update(const Rule& rule, const UpdateArrays& arrays);
+#include "kernels/rules.def"
+#undef RULE
 
 }  // namespace steelyard::kernels

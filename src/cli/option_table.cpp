@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "kernels/instructions.hpp"
 #include "modes/mode.hpp"
 #include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
@@ -20,6 +21,8 @@ constexpr unsigned kBoth = kTrain | kCompare;
 constexpr unsigned kAll = kBoth | static_cast<unsigned>(Command::inspect);
 constexpr double kMost = 9007199254740992.0;  // 2^53: every whole number up to here is a double.
 constexpr double kMostInt = 2147483647.0;
+
+std::string instruction_sets() { return fmt::format("{}", fmt::join(kernels::instruction_sets(), ", ")); }
 
 #define HELP(text) [] { return std::string(text); }
 
@@ -110,6 +113,9 @@ const OptionSpec kSpecs[] = {
 
     {"wait", kBoth, OptionKind::text, "auto", 0, 0, "Running",
      HELP("what a rank does while it waits\n" + mpi::wait_help())},
+    {"instructions", kBoth, OptionKind::text, "auto", 0, 0, "Running",
+     HELP("of the processor, for the kernels: auto takes the best that every rank has; or one of " +
+          instruction_sets())},
     {"trace", kBoth, OptionKind::text, "full", 0, 0, "Running",
      HELP("full: HDF5 files of every rank; off: none, the summary only")},
     {"flush-seconds", kBoth, OptionKind::real, "5", 0.01, 1e6, "Running",

@@ -11,6 +11,7 @@
 
 #include "build_info.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/instructions.hpp"
 #include "src/trace/library.hpp"
 
 namespace steelyard::cli {
@@ -100,6 +101,7 @@ nlohmann::json make_manifest(const Launch& launch, int argc, const char* const* 
                            {"matrix_products", std::string(kernels::gemm_library())},
                            {"cuda", nullptr},
                            {"nccl", nullptr}};
+  manifest["instruction_set"] = std::string(kernels::instruction_set());
   manifest["argv"] = std::vector<std::string>(argv, argv + argc);
   manifest["hosts"] = launch.topology.host_of_rank;
   manifest["node_of_rank"] = launch.topology.node_of_rank;

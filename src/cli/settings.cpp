@@ -110,6 +110,7 @@ Expected<RunSettings> run_settings(const Options& options) {
   settings.data = {replay ? "none" : options.text("data"), options.text("data-dir"), settings.model.inputs,
                    settings.model.classes, static_cast<std::uint64_t>(options.integer("seed"))};
   settings.wait = options.text("wait");
+  settings.instructions = options.text("instructions");
   settings.results = options.text("results");
   settings.name = options.text("name");
   if (settings.name.find('/') != std::string::npos || settings.name == "." || settings.name == "..")

@@ -16,6 +16,7 @@ struct RunSettings {
   ModelSpec model;
   DatasetRequest data;
   std::string wait;
+  std::string instructions;
   std::string results;
   std::string name;  ///< Of the run directory; empty: made from date and roles.
   bool trace = true;

@@ -1,5 +1,10 @@
 #include "src/cli/setup.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/instructions.hpp"
 #include "src/cli/dry_run.hpp"
 #include "src/cli/lab.hpp"
 #include "src/cli/report.hpp"
@@ -10,6 +15,18 @@ namespace {
 template <typename T>
 std::optional<Error> error_of(const Expected<T>& result) {
   return result ? std::nullopt : std::optional(result.error());
+}
+
+/// Collective: `auto` is the best set that every rank has. Replicas that round differently would drift apart.
+std::optional<Error> choose_instructions(const Launch& launch, const std::string& name) {
+  const auto sets = kernels::instruction_sets();
+  const auto found = name == "auto" ? sets.end() - 1 : std::ranges::find(sets, name);
+  const auto index = mpi::greatest(launch.world, sets.begin() - found);
+  if (found == sets.end())
+    return Error{fmt::format("--instructions '{}': choose auto or one of those that run here: {}", name,
+                             fmt::join(sets, ", "))};
+  kernels::use_instruction_set(static_cast<std::size_t>(-index));
+  return std::nullopt;
 }
 
 /// Collective: rank 0 knows of the lab.
@@ -32,6 +49,7 @@ std::unique_ptr<Setup> Setup::begin(const Options& options) {
   // main() has checked them before MPI was started.
   RunSettings settings = run_settings(options).value();
   Launch launch = Launch::begin(settings.wait);
+  if (any_error(launch, choose_instructions(launch, settings.instructions))) return nullptr;
   const Status json = launch.speaks() && !settings.dry_run ? check_json_path(settings.json) : success();
   if (any_error(launch, error_of(json))) return nullptr;
   auto lab = launch.speaks() ? read_lab() : Expected<nlohmann::json>(nullptr);

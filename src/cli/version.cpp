@@ -2,6 +2,7 @@
 
 #include "build_info.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/instructions.hpp"
 #include "src/cli/options.hpp"
 #include "src/mpi/communicator.hpp"
 #include "src/trace/library.hpp"
@@ -14,9 +15,10 @@ std::string version_text() {
       "steelyard {} ({})\n"
       "build: {}, {}, {}\n"
       "libraries: {}; {}; matrix products by {}\n"
-      "devices: cpu\n",
+      "devices: cpu\n"
+      "instructions: {} of {}\n",
       kVersion, kRevision, kBuildType, kCompiler, kFlags, mpi::library_version(), trace::library_version(),
-      kernels::gemm_library());
+      kernels::gemm_library(), kernels::instruction_set(), fmt::join(kernels::instruction_sets(), ", "));
 }
 
 }  // namespace steelyard::cli

@@ -1,5 +1,4 @@
 #include "kernels/cpu/update.hpp"
-#include "kernels/update.hpp"
 #include "src/optim/optimizer.hpp"
 
 namespace steelyard {
@@ -11,8 +10,8 @@ class Adagrad final : public Optimizer {
 
   std::size_t state_per_element() const override { return 1; }
   void apply(const Update& u) const override {
-    kernels::update(kernels::AdagradRule{options_.rate, 1e-10F}, u.from.size(), u.from.data(),
-                    u.gradient.data(), u.to.data(), u.state.data());
+    kernels::update(kernels::AdagradRule{options_.rate, 1e-10F},
+                    {u.from.size(), u.from.data(), u.gradient.data(), u.to.data(), u.state.data()});
   }
 
  private:

@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "kernels/cpu/update.hpp"
-#include "kernels/update.hpp"
 #include "src/optim/optimizer.hpp"
 
 namespace steelyard {
@@ -22,9 +21,7 @@ class Adam final : public Optimizer {
                                  1e-8F,
                                  static_cast<float>(1.0 - std::pow(kBeta1, count)),
                                  static_cast<float>(1.0 - std::pow(kBeta2, count))};
-    const std::size_t n = u.from.size();
-    kernels::update(rule, n, u.from.data(), u.gradient.data(), u.to.data(), u.state.data(),
-                    u.state.data() + n);
+    kernels::update(rule, {u.from.size(), u.from.data(), u.gradient.data(), u.to.data(), u.state.data()});
   }
 
  private:

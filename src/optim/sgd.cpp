@@ -1,5 +1,4 @@
 #include "kernels/cpu/update.hpp"
-#include "kernels/update.hpp"
 #include "src/optim/optimizer.hpp"
 
 namespace steelyard {
@@ -11,8 +10,8 @@ class Sgd final : public Optimizer {
 
   std::size_t state_per_element() const override { return 0; }
   void apply(const Update& u) const override {
-    kernels::update(kernels::SgdRule{options_.rate}, u.from.size(), u.from.data(), u.gradient.data(),
-                    u.to.data());
+    kernels::update(kernels::SgdRule{options_.rate},
+                    {u.from.size(), u.from.data(), u.gradient.data(), u.to.data(), u.state.data()});
   }
 
  private:

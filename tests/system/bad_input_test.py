@@ -66,6 +66,7 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("the model takes 784", ("train", "--mode", "allreduce", "--data", "none")),
         ("unknown data set", ("train", "--mode", "allreduce", "--data", "imagenet")),
         ("unknown wait policy", (*allreduce, "--wait", "hope")),
+        ("--instructions 'mmx': choose auto or one of those that run here", (*allreduce, "--instructions", "mmx")),
         ("--servers", (*ps, "--servers", "0")),
         ("--servers", (*ps, "--servers", "-1")),
         ("--servers", (*ps, "--servers", "4")),

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "src/base/random.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace steelyard {
 namespace {
@@ -114,8 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Sums of up to a few hundred products of numbers below 1 in single precision.
 constexpr double kTolerance = 2e-4;
 
-TEST_P(Shapes, ForwardIsTheGreatestOfFourAfterBiasAndReLU) {
-  const Reference r(GetParam());
+void check_forward(const Reference& r) {
   const Kernels run(r);
   r.each_output([&](std::size_t at, std::size_t map, std::size_t y, std::size_t x) {
     const auto [place, value] = r.best(map, y, x);
@@ -131,8 +132,12 @@ TEST_P(Shapes, ForwardIsTheGreatestOfFourAfterBiasAndReLU) {
   });
 }
 
-TEST_P(Shapes, BackwardSendsEachGradientToItsWinner) {
+TEST_P(Shapes, ForwardIsTheGreatestOfFourAfterBiasAndReLU) {
   const Reference r(GetParam());
+  test::with_every_instruction_set([&] { check_forward(r); });
+}
+
+void check_backward(const Reference& r) {
   const Kernels run(r);
   std::vector<double> weights(r.s.weights()), bias(r.s.maps), frame(r.s.frame_elements());
   r.each_output([&](std::size_t at, std::size_t map, std::size_t y, std::size_t x) {
@@ -157,13 +162,18 @@ TEST_P(Shapes, BackwardSendsEachGradientToItsWinner) {
                   frame[(y + r.s.padding) * r.s.frame_row() + r.s.padding * r.s.channels + i], kTolerance);
 }
 
+TEST_P(Shapes, BackwardSendsEachGradientToItsWinner) {
+  const Reference r(GetParam());
+  test::with_every_instruction_set([&] { check_backward(r); });
+}
+
 TEST(Convolution, ANotANumberTravelsOn) {
   Reference r({1, 28, 28, 6, 5, 2});
   r.image[400] = std::nanf("");
-  const Kernels run(r);
-  bool found = false;
-  for (std::size_t i = 0; i < r.s.out_elements(); ++i) found = found || std::isnan(run.out[i]);
-  EXPECT_TRUE(found);
+  test::with_every_instruction_set([&] {
+    const Kernels run(r);
+    EXPECT_TRUE(std::any_of(run.out.begin(), run.out.end(), [](float value) { return std::isnan(value); }));
+  });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/base/random.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace steelyard {
 namespace {
@@ -39,32 +40,35 @@ const Case kCases[] = {
      }},
 };
 
-TEST(Optimizer, FollowsItsFormula) {
+void check_formula(const Case& one, bool in_place) {
   constexpr std::size_t kCount = 37;
-  for (const Case& one : kCases)
-    for (const bool in_place : {true, false}) {
-      const auto optimizer =
-          std::move(make_optimizer(one.name, {static_cast<float>(kRate), static_cast<float>(kMomentum)}))
-              .value();
-      std::vector<float> from(kCount);
-      std::vector<float> to(kCount);
-      std::vector<float> gradient(kCount);
-      std::vector<float> state(kCount * optimizer->state_per_element());
-      std::vector<Element> expected;
-      for (std::size_t i = 0; i < kCount; ++i)
-        expected.push_back({static_cast<double>(from[i] = random_unit(1, 0, i))});
-      for (int t = 1; t <= 5; ++t) {
-        for (std::size_t i = 0; i < kCount; ++i) {
-          gradient[i] = random_unit(2, static_cast<std::uint64_t>(t), i);
-          one.rule(expected[i], static_cast<double>(gradient[i]), t);
-        }
-        std::vector<float>& result = in_place ? from : to;
-        optimizer->apply({from, gradient, result, state, t});
-        for (std::size_t i = 0; i < kCount; ++i)
-          EXPECT_NEAR(result[i], expected[i].w, 2e-5) << one.name << " " << t;
-        if (!in_place) std::swap(from, to);
-      }
+  const auto optimizer =
+      std::move(make_optimizer(one.name, {static_cast<float>(kRate), static_cast<float>(kMomentum)})).value();
+  std::vector<float> from(kCount);
+  std::vector<float> to(kCount);
+  std::vector<float> gradient(kCount);
+  std::vector<float> state(kCount * optimizer->state_per_element());
+  std::vector<Element> expected;
+  for (std::size_t i = 0; i < kCount; ++i)
+    expected.push_back({static_cast<double>(from[i] = random_unit(1, 0, i))});
+  for (int t = 1; t <= 5; ++t) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      gradient[i] = random_unit(2, static_cast<std::uint64_t>(t), i);
+      one.rule(expected[i], static_cast<double>(gradient[i]), t);
     }
+    std::vector<float>& result = in_place ? from : to;
+    optimizer->apply({from, gradient, result, state, t});
+    for (std::size_t i = 0; i < kCount; ++i)
+      EXPECT_NEAR(result[i], expected[i].w, 2e-5) << one.name << " " << t;
+    if (!in_place) std::swap(from, to);
+  }
+}
+
+TEST(Optimizer, FollowsItsFormula) {
+  test::with_every_instruction_set([] {
+    for (const Case& one : kCases)
+      for (const bool in_place : {true, false}) check_formula(one, in_place);
+  });
 }
 
 TEST(Optimizer, UnknownNameListsEveryOne) {
