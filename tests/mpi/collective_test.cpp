@@ -47,7 +47,7 @@ void expect_exact_sums(Collective& collective) {
 }
 
 class EveryBackend : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend, testing::Values("mpi", "ring", "shared"));
+INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend, testing::Values("mpi", "ring", "recursive", "shared"));
 
 TEST_P(EveryBackend, SumsExactlyWithSeveralBuffersUnderWayAndAgain) {
   const auto collective = std::move(make_collective(GetParam(), test::launch().world)).value();
@@ -98,7 +98,7 @@ TEST(SharedWindow, IsZeroedAlignedAndTheSameForAll) {
 TEST(Collective, UnknownNameListsEveryBackend) {
   const auto none = make_collective("gloo", test::launch().world);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message, "unknown collective 'gloo'; choose one of: mpi, ring, shared");
+  EXPECT_EQ(none.error().message, "unknown collective 'gloo'; choose one of: mpi, ring, recursive, shared");
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Replay, AsynchronousRepliesAreWhole) {
 }
 
 TEST(Replay, EveryCollectiveSumsEveryElement) {
-  for (const char* collective : {"mpi", "ring", "shared"})
+  for (const char* collective : {"mpi", "ring", "recursive", "shared"})
     for (const std::size_t bucket : {std::size_t{1000}, std::size_t{1} << 20U}) {
       TrialConfig config = base("allreduce", 0);
       config.collective = collective;

@@ -72,7 +72,7 @@ TEST(SteadyState, ParameterServersAllocateNothing) {
 }
 
 TEST(SteadyState, OwnAllreduceAllocatesNothing) {
-  for (const char* collective : {"ring", "shared"}) {
+  for (const char* collective : {"ring", "recursive", "shared"}) {
     TrialConfig config = base("allreduce", 0);
     config.collective = collective;
     EXPECT_EQ(allocations(config, 20, 60), 0U) << collective;

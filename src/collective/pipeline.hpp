@@ -1,0 +1,52 @@
+#pragma once
+
+/// @file
+/// Carries a schedule out, as often as asked, without blocking.
+
+#include <vector>
+
+#include "src/base/aligned.hpp"
+#include "src/collective/schedule.hpp"
+#include "src/mpi/request_window.hpp"
+
+namespace steelyard {
+
+/// Sends start, and receives are posted and dealt with, in the schedule's order, a few of each at a time. So
+/// sums have one order in every run, whatever the order of arrival. What is to be added arrives in scratch
+/// that is used again soon enough to stay in cache.
+///
+/// Nobody waits for ever: among all ranks' first unfinished items, one that stands earliest in the order of
+/// the algorithm depends on nothing unfinished, and both its sides have it in their windows.
+class Pipeline {
+ public:
+  /// @param ranks must outlive it. @param tag tells the pipelines over `ranks` apart.
+  Pipeline(const mpi::Communicator& ranks, Schedule schedule, int tag);
+
+  void start();
+  /// Never blocks. @return whether all is done.
+  bool test();
+
+ private:
+  static constexpr std::size_t kWindow = 8;  ///< Messages under way in each direction.
+
+  bool done() const { return sent_ == sends().size() && received_ == receives().size(); }
+  const std::vector<SendItem>& sends() const { return schedule_.sends(); }
+  const std::vector<ReceiveItem>& receives() const { return schedule_.receives(); }
+  std::span<float> scratch(std::size_t receive);
+  void mark(int place);
+  void advance();
+  void start_what_may();
+  bool may_be_dealt_with() const;
+
+  Schedule schedule_;
+  AlignedArray<float> scratch_;  ///< [window, largest message]
+  mpi::RequestWindow requests_;  ///< Receives come first, in numbers and in places.
+  bool arrived_[kWindow] = {};
+  bool left_[kWindow] = {};
+  std::size_t posted_ = 0;    ///< Receives posted in this run;
+  std::size_t received_ = 0;  ///< of these, dealt with.
+  std::size_t started_ = 0;   ///< Sends started in this run;
+  std::size_t sent_ = 0;      ///< of these, done.
+};
+
+}  // namespace steelyard

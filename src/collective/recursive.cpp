@@ -1,0 +1,90 @@
+/// @file
+/// Allreduce by recursive halving and doubling (Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005): in
+/// round i a rank exchanges half of its window with the rank 2^i away and keeps the other half, summed; then
+/// the same backwards, without sums. 2 log2(P) rounds instead of the ring's 2 (P - 1), for as many bytes. A
+/// small buffer is exchanged whole, in log2(P) rounds.
+///
+/// Where P is no power of two, of the first 2 (P - 2^k) ranks every even one gives its data to its neighbour
+/// first and gets the result last. Everything is summed in one order; two ranks that sum the same add the
+/// same two numbers, and a + b is b + a.
+
+#include <bit>
+
+#include "src/collective/pipelined.hpp"
+
+namespace steelyard {
+namespace {
+
+/// Elements of a message. Much smaller ones cost more than they overlap.
+constexpr std::size_t kSegment = std::size_t{32} << 10U;
+/// Elements up to which the number of rounds counts, not the bytes.
+constexpr std::size_t kWholeUpTo = std::size_t{4} << 10U;
+
+class Planner {
+ public:
+  Planner(std::span<float> data, const mpi::Communicator& ranks)
+      : data_(data),
+        rank_(ranks.rank()),
+        rounds_(std::bit_width(static_cast<unsigned>(ranks.size())) - 1),
+        folded_(2 * (ranks.size() - (1 << rounds_))),
+        schedule_(kSegment) {}
+
+  Schedule plan() && {
+    if (is_given_away()) {
+      schedule_.send(rank_ + 1, data_);
+      schedule_.receive(rank_ + 1, data_, false);
+      return std::move(schedule_);
+    }
+    if (rank_ < folded_) schedule_.receive(rank_ - 1, data_, true);
+    if (data_.size() <= kWholeUpTo)
+      exchange_whole();
+    else
+      halve(data_, 0);
+    if (rank_ < folded_) schedule_.send(rank_ - 1, data_);
+    return std::move(schedule_);
+  }
+
+ private:
+  bool is_given_away() const { return rank_ < folded_ && rank_ % 2 == 0; }
+  /// This rank among those that take part in the rounds, and back.
+  int place() const { return rank_ < folded_ ? rank_ / 2 : rank_ - folded_ / 2; }
+  Rank rank_at(int place) const { return place < folded_ / 2 ? 2 * place + 1 : place + folded_ / 2; }
+  Rank peer(int round) const { return rank_at(place() ^ (1 << round)); }
+
+  void exchange_whole() {
+    for (int round = 0; round < rounds_; ++round) {
+      schedule_.send(peer(round), data_);
+      schedule_.receive(peer(round), data_, true);
+    }
+  }
+
+  void halve(std::span<float> window, int round) {
+    if (round == rounds_) return;
+    const int kept = place() >> round & 1;
+    const auto mine = nth_part(window, kept, 2);
+    const auto other = nth_part(window, 1 - kept, 2);
+    schedule_.send(peer(round), other);
+    schedule_.receive(peer(round), mine, true);
+    halve(mine, round + 1);
+    schedule_.send(peer(round), mine);
+    schedule_.receive(peer(round), other, false);
+  }
+
+  std::span<float> data_;
+  Rank rank_;
+  int rounds_;  ///< Largest k with 2^k <= P.
+  int folded_;  ///< Ranks below it pair up.
+  Schedule schedule_;
+};
+
+Schedule plan_recursive(std::span<float> data, const mpi::Communicator& ranks) {
+  return Planner(data, ranks).plan();
+}
+
+}  // namespace
+
+std::unique_ptr<Collective> make_recursive_collective(const mpi::Communicator& workers) {
+  return std::make_unique<PipelinedCollective>(workers, plan_recursive);
+}
+
+}  // namespace steelyard
