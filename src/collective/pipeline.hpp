@@ -27,7 +27,7 @@ class Pipeline {
   bool test();
 
  private:
-  static constexpr std::size_t kWindow = 8;  ///< Messages under way in each direction.
+  static constexpr std::size_t kWindow = 4;  ///< Messages under way in each direction.
 
   bool done() const { return sent_ == sends().size() && received_ == receives().size(); }
   const std::vector<SendItem>& sends() const { return schedule_.sends(); }

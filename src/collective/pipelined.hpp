@@ -4,24 +4,30 @@
 /// A backend whose algorithm is a schedule.
 
 #include <deque>
+#include <utility>
 
 #include "src/collective/collective.hpp"
 #include "src/collective/pipeline.hpp"
 
 namespace steelyard {
 
-/// @param data [count] of the caller's rank of `ranks`.
-using Plan = Schedule(std::span<float> data, const mpi::Communicator& ranks);
+/// What `rank` of `ranks` does to replace `data` by the sum over all: a pure function.
+using Plan = void(Schedule& schedule, std::span<float> data, Rank rank, int ranks);
+Plan plan_ring;
+Plan plan_recursive;
 
 class PipelinedCollective final : public Collective {
  public:
   /// Collective: messages get a communicator of their own.
-  PipelinedCollective(const mpi::Communicator& workers, Plan& plan)
-      : ranks_(workers.duplicate()), plan_(plan) {}
+  /// @param segment elements of a message.
+  PipelinedCollective(const mpi::Communicator& workers, Plan& plan, std::size_t segment = Schedule::kSegment)
+      : ranks_(workers.duplicate()), plan_(plan), segment_(segment) {}
 
   int add(std::span<float> data) override {
     const int number = static_cast<int>(pipelines_.size());
-    pipelines_.emplace_back(ranks_, plan_(data, ranks_), number);
+    Schedule schedule(segment_);
+    plan_(schedule, data, ranks_.rank(), ranks_.size());
+    pipelines_.emplace_back(ranks_, std::move(schedule), number);
     return number;
   }
   void start(int number) override { pipelines_[static_cast<std::size_t>(number)].start(); }
@@ -37,6 +43,7 @@ class PipelinedCollective final : public Collective {
  private:
   mpi::Communicator ranks_;
   Plan& plan_;
+  std::size_t segment_;
   std::deque<Pipeline> pipelines_;
 };
 

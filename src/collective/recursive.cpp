@@ -15,25 +15,23 @@
 namespace steelyard {
 namespace {
 
-/// Elements of a message. Much smaller ones cost more than they overlap.
-constexpr std::size_t kSegment = std::size_t{32} << 10U;
-/// Elements up to which the number of rounds counts, not the bytes.
-constexpr std::size_t kWholeUpTo = std::size_t{4} << 10U;
+/// Elements up to which the number of rounds counts, not the bytes: what MPI sends at once, without asking.
+constexpr std::size_t kWholeUpTo = 512;
 
 class Planner {
  public:
-  Planner(std::span<float> data, const mpi::Communicator& ranks)
-      : data_(data),
-        rank_(ranks.rank()),
-        rounds_(std::bit_width(static_cast<unsigned>(ranks.size())) - 1),
-        folded_(2 * (ranks.size() - (1 << rounds_))),
-        schedule_(kSegment) {}
+  Planner(Schedule& schedule, std::span<float> data, Rank rank, int ranks)
+      : schedule_(schedule),
+        data_(data),
+        rank_(rank),
+        rounds_(std::bit_width(static_cast<unsigned>(ranks)) - 1),
+        folded_(2 * (ranks - (1 << rounds_))) {}
 
-  Schedule plan() && {
+  void plan() {
     if (is_given_away()) {
       schedule_.send(rank_ + 1, data_);
       schedule_.receive(rank_ + 1, data_, false);
-      return std::move(schedule_);
+      return;
     }
     if (rank_ < folded_) schedule_.receive(rank_ - 1, data_, true);
     if (data_.size() <= kWholeUpTo)
@@ -41,7 +39,6 @@ class Planner {
     else
       halve(data_, 0);
     if (rank_ < folded_) schedule_.send(rank_ - 1, data_);
-    return std::move(schedule_);
   }
 
  private:
@@ -70,18 +67,18 @@ class Planner {
     schedule_.receive(peer(round), other, false);
   }
 
+  Schedule& schedule_;
   std::span<float> data_;
   Rank rank_;
   int rounds_;  ///< Largest k with 2^k <= P.
   int folded_;  ///< Ranks below it pair up.
-  Schedule schedule_;
 };
 
-Schedule plan_recursive(std::span<float> data, const mpi::Communicator& ranks) {
-  return Planner(data, ranks).plan();
-}
-
 }  // namespace
+
+void plan_recursive(Schedule& schedule, std::span<float> data, Rank rank, int ranks) {
+  Planner(schedule, data, rank, ranks).plan();
+}
 
 std::unique_ptr<Collective> make_recursive_collective(const mpi::Communicator& workers) {
   return std::make_unique<PipelinedCollective>(workers, plan_recursive);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "src/collective/pipelined.hpp"
 #include "src/collective/shared.hpp"
 #include "src/mpi/shared_window.hpp"
 #include "src/mpi/wait.hpp"
@@ -77,6 +78,15 @@ TEST(SharedCollective, SumsExactlyOverSeveralNodes) {
   for (const int node : {world.rank() % 2, world.rank() == 0 ? 0 : 1}) {
     const auto collective = make_shared_collective_over(world, world.split(node));
     expect_exact_sums(*collective);
+  }
+}
+
+// Segments of a few elements, so that windows go round and messages overtake each other.
+TEST(PipelinedCollective, SumsExactlyInManySegments) {
+  const mpi::Communicator& world = test::launch().world;
+  for (Plan* plan : {plan_ring, plan_recursive}) {
+    PipelinedCollective collective(world, *plan, 10'000);
+    expect_exact_sums(collective);
   }
 }
 
