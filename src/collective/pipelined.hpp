@@ -20,14 +20,15 @@ class PipelinedCollective final : public Collective {
  public:
   /// Collective: messages get a communicator of their own.
   /// @param segment elements of a message.
-  PipelinedCollective(const mpi::Communicator& workers, Plan& plan, std::size_t segment = Schedule::kSegment)
-      : ranks_(workers.duplicate()), plan_(plan), segment_(segment) {}
+  PipelinedCollective(const mpi::Communicator& workers, Plan& plan, Wire wire,
+                      std::size_t segment = Schedule::kSegment)
+      : ranks_(workers.duplicate()), plan_(plan), wire_(wire), segment_(segment) {}
 
   int add(std::span<float> data) override {
     const int number = static_cast<int>(pipelines_.size());
     Schedule schedule(segment_);
     plan_(schedule, data, ranks_.rank(), ranks_.size());
-    pipelines_.emplace_back(ranks_, std::move(schedule), number);
+    pipelines_.emplace_back(ranks_, std::move(schedule), wire_, number);
     return number;
   }
   void start(int number) override { pipelines_[static_cast<std::size_t>(number)].start(); }
@@ -43,6 +44,7 @@ class PipelinedCollective final : public Collective {
  private:
   mpi::Communicator ranks_;
   Plan& plan_;
+  Wire wire_;
   std::size_t segment_;
   std::deque<Pipeline> pipelines_;
 };

@@ -38,7 +38,7 @@ class Planner {
       exchange_whole();
     else
       halve(data_, 0);
-    if (rank_ < folded_) schedule_.send(rank_ - 1, data_);
+    if (rank_ < folded_) schedule_.send(rank_ - 1, data_, true);
   }
 
  private:
@@ -50,9 +50,11 @@ class Planner {
 
   void exchange_whole() {
     for (int round = 0; round < rounds_; ++round) {
-      schedule_.send(peer(round), data_);
+      // Both sides add the same two numbers only if each rounds its own as the other gets it.
+      schedule_.send(peer(round), data_, true);
       schedule_.receive(peer(round), data_, true);
     }
+    schedule_.round_at_end(data_);
   }
 
   void halve(std::span<float> window, int round) {
@@ -63,7 +65,7 @@ class Planner {
     schedule_.send(peer(round), other);
     schedule_.receive(peer(round), mine, true);
     halve(mine, round + 1);
-    schedule_.send(peer(round), mine);
+    schedule_.send(peer(round), mine, round + 1 == rounds_);
     schedule_.receive(peer(round), other, false);
   }
 
@@ -80,8 +82,9 @@ void plan_recursive(Schedule& schedule, std::span<float> data, Rank rank, int ra
   Planner(schedule, data, rank, ranks).plan();
 }
 
-std::unique_ptr<Collective> make_recursive_collective(const mpi::Communicator& workers) {
-  return std::make_unique<PipelinedCollective>(workers, plan_recursive);
+std::unique_ptr<Collective> make_recursive_collective(const mpi::Communicator& workers,
+                                                      const CollectiveOptions& options) {
+  return std::make_unique<PipelinedCollective>(workers, plan_recursive, options.wire);
 }
 
 }  // namespace steelyard

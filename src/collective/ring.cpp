@@ -16,13 +16,14 @@ void plan_ring(Schedule& schedule, std::span<float> data, Rank rank, int ranks) 
     schedule.receive(left, part(rank - hop - 1), true);
   }
   for (int hop = 0; hop < ranks - 1; ++hop) {
-    schedule.send(right, part(rank + 1 - hop));
+    schedule.send(right, part(rank + 1 - hop), hop == 0);
     schedule.receive(left, part(rank - hop), false);
   }
 }
 
-std::unique_ptr<Collective> make_ring_collective(const mpi::Communicator& workers) {
-  return std::make_unique<PipelinedCollective>(workers, plan_ring);
+std::unique_ptr<Collective> make_ring_collective(const mpi::Communicator& workers,
+                                                 const CollectiveOptions& options) {
+  return std::make_unique<PipelinedCollective>(workers, plan_ring, options.wire);
 }
 
 }  // namespace steelyard

@@ -28,8 +28,10 @@ void Schedule::cut(std::span<float> data, Add&& add) {
   }
 }
 
-void Schedule::send(Rank to, std::span<float> data) {
-  cut(data, [&](std::span<float> one) { sends_.push_back({to, one, behind_last_overlap(receives_, one)}); });
+void Schedule::send(Rank to, std::span<float> data, bool result) {
+  cut(data, [&](std::span<float> one) {
+    sends_.push_back({to, one, behind_last_overlap(receives_, one), result});
+  });
 }
 
 void Schedule::receive(Rank from, std::span<float> data, bool add) {

@@ -15,6 +15,7 @@ struct SendItem {
   Rank to;
   std::span<float> data;
   std::size_t after_received;  ///< Receives that are dealt with before `data` is what is to be sent.
+  bool result;                 ///< The sender keeps what the wire makes of `data`, so that all have the same.
 };
 struct ReceiveItem {
   Rank from;
@@ -36,9 +37,14 @@ class Schedule {
   /// elements.
   explicit Schedule(std::size_t segment) : segment_(segment) {}
 
-  void send(Rank to, std::span<float> data);
+  /// @param result `data` is no sum of a few ranks yet to be added to, but what all ranks shall end with.
+  void send(Rank to, std::span<float> data, bool result = false);
   void receive(Rank from, std::span<float> data, bool add);
 
+  /// `data` becomes in the end what the wire makes of it: a result that this rank does not send as such.
+  void round_at_end(std::span<float> data) { rounded_at_end_ = data; }
+
+  std::span<float> rounded_at_end() const { return rounded_at_end_; }
   const std::vector<SendItem>& sends() const { return sends_; }
   const std::vector<ReceiveItem>& receives() const { return receives_; }
   /// Elements of the largest message.
@@ -50,6 +56,7 @@ class Schedule {
 
   std::size_t segment_;
   std::size_t largest_ = 0;
+  std::span<float> rounded_at_end_;
   std::vector<SendItem> sends_;
   std::vector<ReceiveItem> receives_;
 };
