@@ -139,6 +139,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.bundle_bytes = static_cast<std::size_t>(options.integer("bundle-bytes"));
   config.transport = options.text("transport");
   config.collective = options.text("collective");
+  config.wire = options.text("wire");
   config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);
   config.bucket_bytes = static_cast<std::size_t>(options.real("bucket-mib") * 1048576.0);
   config.optimizer = options.text("optimizer");

@@ -75,6 +75,17 @@ TEST(Replay, EveryCollectiveSumsEveryElement) {
     }
 }
 
+// Sums of up to four workers fit in the eight bits of bf16.
+TEST(Replay, NarrowWiresSumEveryElement) {
+  for (const char* collective : {"mpi", "ring", "recursive", "shared"})
+    for (const char* wire : {"fp16", "bf16"}) {
+      TrialConfig config = base("allreduce", 0);
+      config.collective = collective;
+      config.wire = wire;
+      if (config.wire == "fp16" || test::launch().world.size() <= 4) run(config);
+    }
+}
+
 TEST(Replay, EveryOptimizerIsExact) {
   const int servers = test::launch().world.size() / 2;
   for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "adam"}) {
