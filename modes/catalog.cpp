@@ -1,5 +1,6 @@
 #include "src/base/catalog.hpp"
 #include "modes/mode.hpp"
+#include "src/collective/wire.hpp"
 #include "src/model/pattern.hpp"
 
 namespace steelyard {
@@ -29,13 +30,29 @@ std::string mode_help() { return help<GiveMode>(kRows); }
 
 namespace {
 
-Status check_emulation(const Emulation& emulation, const ModelSpec& model, int ranks) {
+/// Replay's sums are whole numbers, and exact up to 2 to the power of the significant bits.
+Status check_replayed_sums(Wire wire, int ranks) {
+  const int most = wire == Wire::fp32   ? Pattern::most_workers(24)
+                   : wire == Wire::fp16 ? Pattern::most_workers(11)
+                                        : Pattern::most_workers(8);
+  if (ranks <= most) return success();
+  return Error{"replay checks sums of up to " + std::to_string(most) +
+               " workers exactly with this wire; there are " + std::to_string(ranks) + " ranks"};
+}
+
+Status check_wire(const TrialConfig& config, const ModelSpec& model, int ranks) {
+  const auto wire = find_wire(config.wire);
+  if (!wire) return wire.error();
+  if (config.mode != "allreduce" && wire.value() != Wire::fp32)
+    return Error{"--wire '" + config.wire + "': " + config.mode +
+                 " sends fp32 only; choose fp32, or --mode allreduce"};
+  return model.replay ? check_replayed_sums(wire.value(), ranks) : success();
+}
+
+Status check_emulation(const Emulation& emulation, const ModelSpec& model) {
   if (!model.replay) return success();
   if (auto compute = choose_compute(emulation.compute); !compute) return compute.error();
   if (auto plan = plan_compute(emulation, model.inventory, model.operations); !plan) return plan.error();
-  if (ranks > Pattern::most_workers())
-    return Error{"replay checks sums of up to " + std::to_string(Pattern::most_workers()) +
-                 " workers exactly; there are " + std::to_string(ranks) + " ranks"};
   return success();
 }
 
@@ -47,7 +64,8 @@ Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi:
   if (!mode) return mode.error();
   const auto optimizer = make_optimizer(config.optimizer, config.optimizer_options);
   if (!optimizer) return optimizer.error();
-  if (auto good = check_emulation(config.emulation, model, ranks); !good) return good;
+  if (auto good = check_emulation(config.emulation, model); !good) return good;
+  if (auto good = check_wire(config, model, ranks); !good) return good;
   return mode.value()->check(config, model, topology);
 }
 

@@ -34,6 +34,7 @@ struct TrialConfig {
   bool rate_by_workers = false;  ///< asp: divide the learning rate by the number of workers.
   // allreduce
   std::string collective = "ring";
+  std::string wire = "fp32";  ///< In which gradients travel.
   std::size_t first_bucket_bytes = 1U << 20U;
   std::size_t bucket_bytes = 25U << 20U;
   // both

@@ -35,7 +35,8 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi
   StepTraffic traffic;
   traffic.buckets = plan.buckets.size();
   for (const Bucket& bucket : plan.buckets)
-    traffic.worker_bytes_out += allreduce_bytes_sent((bucket.end - bucket.begin) * sizeof(float), workers);
+    traffic.worker_bytes_out +=
+        allreduce_bytes_sent((bucket.end - bucket.begin) * wire_bytes(config), workers);
   traffic.worker_messages_out = plan.buckets.size();
   return traffic;
 }
@@ -86,7 +87,9 @@ void run(Session& session) {
   if (in_place) return run_in_place(session, plan, *optimizer, share);
   Parameters parameters(session.model.inventory, plan.layout);
   parameters.initialise(config.seed);
-  const auto collective = std::move(make_collective(config.collective, session.workers)).value();
+  const auto collective =
+      std::move(make_collective(config.collective, session.workers, {find_wire(config.wire).value()}))
+          .value();
   AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, *optimizer);
   train(session, share, parameters, synchronizer);
 }

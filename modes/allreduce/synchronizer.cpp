@@ -11,6 +11,7 @@ AllreduceSynchronizer::AllreduceSynchronizer(Session& session, const BucketPlan&
       parameters_(parameters),
       collective_(collective),
       optimizer_(optimizer),
+      wire_bytes_(wire_bytes(session.config)),
       state_(plan.layout.elements * optimizer.state_per_element()),
       started_ns_(plan.buckets.size()) {
   for (const Bucket& bucket : plan_.buckets) {
@@ -43,12 +44,12 @@ void AllreduceSynchronizer::complete(std::size_t index, Step step) {
   trace::Recorder& recorder = session_.recorder;
   const Bucket& bucket = plan_.buckets[index];
   const std::size_t elements = bucket.end - bucket.begin;
-  const std::size_t bytes = allreduce_bytes_sent(elements * sizeof(float), session_.workers.size());
+  const std::size_t bytes = allreduce_bytes_sent(elements * wire_bytes_, session_.workers.size());
   {
     const trace::Scope scope(recorder, Phase::wait);
     mpi::wait_until(session_.wait, [&] { return collective_.test(static_cast<int>(index)); });
   }
-  recorder.event(Phase::allreduce, step, started_ns_[index], -1, -1, elements * sizeof(float));
+  recorder.event(Phase::allreduce, step, started_ns_[index], -1, -1, elements * wire_bytes_);
   recorder.count_sent(bytes, 1);
   recorder.count_received(bytes, 0);
   missing_[index] = bucket.tensors.size();

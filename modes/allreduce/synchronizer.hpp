@@ -8,6 +8,12 @@
 
 namespace steelyard::allreduce {
 
+/// Bytes that an element is counted with. What shared memory does within a node is counted as fp32.
+inline std::size_t wire_bytes(const TrialConfig& config) {
+  return config.collective == "shared" ? sizeof(float)
+                                       : steelyard::wire_bytes(find_wire(config.wire).value());
+}
+
 /// Sums gradients bucket by bucket while backward goes on; then every replica takes the same optimizer step.
 /// Buckets start in index order on every rank, never in the order in which they happen to be ready.
 class AllreduceSynchronizer final : public Synchronizer {
@@ -28,6 +34,7 @@ class AllreduceSynchronizer final : public Synchronizer {
   Parameters& parameters_;
   Collective& collective_;
   const Optimizer& optimizer_;
+  std::size_t wire_bytes_;
   AlignedArray<float> state_;
   std::vector<std::size_t> missing_;      ///< [buckets] tensors whose gradient is not ready.
   std::vector<std::int64_t> started_ns_;  ///< [buckets]

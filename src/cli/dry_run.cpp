@@ -27,7 +27,7 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
   std::string text = line_text(
       "mode", config.mode == "ps" ? fmt::format("ps {}, placement {}, transport {}", config.consistency,
                                                 config.placement, traffic.transport)
-                                  : "allreduce by " + config.collective);
+                                  : fmt::format("allreduce by {}, wire {}", config.collective, config.wire));
   text += line_text("ranks", fmt::format("{} on {} node(s); servers {}; workers {}; idle {}",
                                          launch.world.size(), launch.topology.nodes, list(roles.servers),
                                          list(roles.workers), list(roles.idle)));
@@ -66,6 +66,7 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
                         {"servers", roles.servers},
                         {"workers", roles.workers},
                         {"idle", roles.idle},
+                        {"wire", config.wire},
                         {"steps", config.steps},
                         {"batch", config.global_batch},
                         {"buckets", traffic.buckets},

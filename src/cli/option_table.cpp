@@ -52,6 +52,11 @@ const OptionSpec kSpecs[] = {
      HELP("ps, how servers and workers talk\n" + ps::transport_help())},
     {"collective", kBoth, OptionKind::text, "ring", 0, 0, "Mode",
      HELP("allreduce, who sums\n" + collective_help())},
+    {"wire", kBoth, OptionKind::text, "fp32", 0, 0, "Mode",
+     HELP("allreduce, in which type gradients travel between ranks; sums are made in fp32, and shared memory "
+          "is "
+          "always fp32\n" +
+          wire_help())},
     {"first-bucket-mib", kBoth, OptionKind::real, "1", 0.000001, 65536, "Mode",
      HELP("allreduce: size at which the first bucket closes")},
     {"bucket-mib", kBoth, OptionKind::real, "25", 0.000001, 65536, "Mode",

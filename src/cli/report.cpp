@@ -80,6 +80,7 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"label", std::string(view(row.label))},
           {"mode", std::string(view(row.mode))},
           {"collective", std::string(view(row.collective))},
+          {"wire", std::string(view(row.wire))},
           {"placement", std::string(view(row.placement))},
           {"consistency", std::string(view(row.consistency))},
           {"transport", std::string(view(row.transport))},
@@ -140,7 +141,8 @@ std::string trial_title(const trace::TrialRow& row) {
     return fmt::format("ps {}, {} + {}, placement {}, transport {}", view(row.consistency),
                        plural(row.servers, "server"), plural(row.workers, "worker"), view(row.placement),
                        view(row.transport));
-  return fmt::format("allreduce by {}, {}", view(row.collective), plural(row.workers, "worker"));
+  const std::string wire = view(row.wire) == "fp32" ? "" : fmt::format(" in {}", view(row.wire));
+  return fmt::format("allreduce by {}{}, {}", view(row.collective), wire, plural(row.workers, "worker"));
 }
 
 json trial_json(const std::string& run, const trace::RunTables& tables, const trace::TrialData& trial,

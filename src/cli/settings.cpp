@@ -142,6 +142,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.piece_bytes = static_cast<std::size_t>(options.integer("piece-bytes"));
   config.transport = options.text("transport");
   config.collective = options.text("collective");
+  config.wire = options.text("wire");
   config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);
   config.bucket_bytes = static_cast<std::size_t>(options.real("bucket-mib") * 1048576.0);
   config.optimizer = options.text("optimizer");

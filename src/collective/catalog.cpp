@@ -3,7 +3,7 @@
 
 namespace steelyard {
 
-using MakeCollective = std::unique_ptr<Collective>(const mpi::Communicator&);
+using MakeCollective = std::unique_ptr<Collective>(const mpi::Communicator&, const CollectiveOptions&);
 
 #define COLLECTIVE(name, help) MakeCollective make_##name##_collective;
 #include "src/collective/collectives.def"
@@ -17,11 +17,11 @@ constexpr Choice<MakeCollective> kRows[] = {
 };
 }  // namespace
 
-Expected<std::unique_ptr<Collective>> make_collective(std::string_view name,
-                                                      const mpi::Communicator& workers) {
+Expected<std::unique_ptr<Collective>> make_collective(std::string_view name, const mpi::Communicator& workers,
+                                                      const CollectiveOptions& options) {
   auto make = choose<MakeCollective>("collective", kRows, name);
   if (!make) return make.error();
-  return make.value()(workers);
+  return make.value()(workers, options);
 }
 
 Status check_collective(std::string_view name) {

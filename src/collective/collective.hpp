@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "src/base/expected.hpp"
+#include "src/collective/wire.hpp"
 #include "src/mpi/communicator.hpp"
 
 namespace steelyard {
@@ -28,10 +29,14 @@ class Collective {
   virtual bool test(int number) = 0;
 };
 
+struct CollectiveOptions {
+  Wire wire = Wire::fp32;  ///< In which numbers travel; after a reduction all ranks still have the same bits.
+};
+
 /// @param name one of collectives.def.
 /// @param workers must outlive the result.
-Expected<std::unique_ptr<Collective>> make_collective(std::string_view name,
-                                                      const mpi::Communicator& workers);
+Expected<std::unique_ptr<Collective>> make_collective(std::string_view name, const mpi::Communicator& workers,
+                                                      const CollectiveOptions& options = {});
 /// Whether there is a backend of that name; else the error that lists them.
 Status check_collective(std::string_view name);
 std::string collective_help();

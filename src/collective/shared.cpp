@@ -29,7 +29,8 @@
 
 namespace steelyard {
 
-std::unique_ptr<Collective> make_ring_collective(const mpi::Communicator& workers);
+std::unique_ptr<Collective> make_ring_collective(const mpi::Communicator& workers,
+                                                 const CollectiveOptions& options);
 
 namespace {
 
@@ -188,11 +189,11 @@ class Reduction {
 
 class SharedCollective final : public Collective {
  public:
-  SharedCollective(const mpi::Communicator& workers, mpi::Communicator node)
+  SharedCollective(const mpi::Communicator& workers, mpi::Communicator node, const CollectiveOptions& options)
       : node_(std::move(node)),
         several_(mpi::greatest(workers, node_.size() < workers.size() ? 1 : 0) != 0),
         leaders_(workers.split(several_ && node_.rank() == 0 ? 0 : -1)) {
-    if (!leaders_.empty()) ring_ = make_ring_collective(leaders_);
+    if (!leaders_.empty()) ring_ = make_ring_collective(leaders_, options);
   }
 
   int add(std::span<float> data) override {
@@ -245,12 +246,14 @@ class SharedCollective final : public Collective {
 }  // namespace
 
 std::unique_ptr<Collective> make_shared_collective_over(const mpi::Communicator& workers,
-                                                        mpi::Communicator node) {
-  return std::make_unique<SharedCollective>(workers, std::move(node));
+                                                        mpi::Communicator node,
+                                                        const CollectiveOptions& options) {
+  return std::make_unique<SharedCollective>(workers, std::move(node), options);
 }
 
-std::unique_ptr<Collective> make_shared_collective(const mpi::Communicator& workers) {
-  return make_shared_collective_over(workers, workers.split_by_node());
+std::unique_ptr<Collective> make_shared_collective(const mpi::Communicator& workers,
+                                                   const CollectiveOptions& options) {
+  return make_shared_collective_over(workers, workers.split_by_node(), options);
 }
 
 }  // namespace steelyard

@@ -25,8 +25,10 @@ class Pattern {
   /// @param optimizer that the servers or the workers apply.
   Pattern(int worker, int workers, std::unique_ptr<Optimizer> optimizer);
 
-  /// The largest number of workers whose sums are exact in single precision.
-  static constexpr int most_workers() { return (1 << 24) / (kLargestBase * kLargestAmplitude); }
+  /// The largest number of workers whose sums are exact in a type of that many significant bits.
+  static constexpr int most_workers(int bits = 24) {
+    return (1 << bits) / (kLargestBase * kLargestAmplitude);
+  }
 
   /// Writes this worker's gradient of the present step. @param gradient [elements] of the whole tensor.
   void fill(TensorId tensor, std::span<float> gradient) const;

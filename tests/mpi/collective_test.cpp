@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <chrono>
+#include <cmath>
+#include <cstring>
 #include <thread>
 #include <vector>
 
+#include "src/base/random.hpp"
+#include "src/collective/pipelined.hpp"
 #include "src/collective/shared.hpp"
 #include "src/mpi/shared_window.hpp"
 #include "src/mpi/wait.hpp"
@@ -47,7 +52,7 @@ void expect_exact_sums(Collective& collective) {
 }
 
 class EveryBackend : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend, testing::Values("mpi", "ring", "shared"));
+INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend, testing::Values("mpi", "ring", "recursive", "shared"));
 
 TEST_P(EveryBackend, SumsExactlyWithSeveralBuffersUnderWayAndAgain) {
   const auto collective = std::move(make_collective(GetParam(), test::launch().world)).value();
@@ -80,6 +85,15 @@ TEST(SharedCollective, SumsExactlyOverSeveralNodes) {
   }
 }
 
+// Segments of a few elements, so that windows go round and messages overtake each other.
+TEST(PipelinedCollective, SumsExactlyInManySegments) {
+  const mpi::Communicator& world = test::launch().world;
+  for (Plan* plan : {plan_ring, plan_recursive}) {
+    PipelinedCollective collective(world, *plan, Wire::fp32, 10'000);
+    expect_exact_sums(collective);
+  }
+}
+
 TEST(SharedWindow, IsZeroedAlignedAndTheSameForAll) {
   const mpi::Communicator node = test::launch().world.split_by_node();
   const auto index = static_cast<std::size_t>(node.rank());
@@ -95,10 +109,70 @@ TEST(SharedWindow, IsZeroedAlignedAndTheSameForAll) {
     EXPECT_EQ(moved.bytes()[rank], static_cast<std::byte>(rank + 1));
 }
 
+/// From 2^-8.5 to 2^8.5, of both signs.
+float mixed(std::size_t i, Rank rank) {
+  const float exponent = 17.0F * random_unit(3, static_cast<std::uint64_t>(rank), 2 * i);
+  return std::exp2(exponent / 2.0F) * random_unit(3, static_cast<std::uint64_t>(rank), 2 * i + 1);
+}
+
+/// Collective. The law of docs/performance.md: `roundings` on the way of a summand, each with relative error
+/// u and, below the normal numbers, an absolute one of half the least number there is.
+void expect_within_bound(Collective& collective, Wire wire, int roundings) {
+  const mpi::Communicator& world = test::launch().world;
+  const double unit = wire == Wire::fp16 ? 0x1p-11 : 0x1p-8;
+  const double least = wire == Wire::fp16 ? 0x1p-25 : 0x1p-134;
+  const double fp32 = world.size() * 0x1p-24;
+  const double relative = world.size() == 1 ? 0.0 : std::pow(1.0 + unit, roundings) * (1.0 + fp32) - 1.0;
+  for (const std::size_t count : {std::size_t{5}, std::size_t{500}, std::size_t{30'000}}) {
+    std::vector<float> data(count);
+    const int number = collective.add(data);
+    for (std::size_t i = 0; i < count; ++i) data[i] = mixed(i, world.rank());
+    collective.start(number);
+    mpi::wait_until(test::launch().wait, [&] { return collective.test(number); });
+    std::vector<float> first = data;
+    mpi::broadcast(world, std::as_writable_bytes(std::span(first)), 0);
+    ASSERT_EQ(std::memcmp(first.data(), data.data(), count * sizeof(float)), 0) << "replicas diverge";
+    for (std::size_t i = 0; i < count; ++i) {
+      double exact = 0.0;
+      double sizes = 0.0;
+      for (Rank rank = 0; rank < world.size(); ++rank) {
+        exact += static_cast<double>(mixed(i, rank));
+        sizes += std::abs(static_cast<double>(mixed(i, rank)));
+      }
+      ASSERT_LE(std::abs(static_cast<double>(data[i]) - exact),
+                relative * sizes + 2.0 * world.size() * least);
+    }
+  }
+}
+
+TEST(NarrowWire, KeepsItsBoundAndReplicasKeepTheSameBits) {
+  const mpi::Communicator& world = test::launch().world;
+  const int ranks = world.size();
+  const int rounds = std::bit_width(static_cast<unsigned>(ranks)) - 1;
+  for (const Wire wire : {Wire::fp16, Wire::bf16}) {
+    expect_within_bound(*make_collective("mpi", world, {wire}).value(), wire, ranks);
+    expect_within_bound(*make_collective("ring", world, {wire}).value(), wire, ranks);
+    expect_within_bound(*make_collective("recursive", world, {wire}).value(), wire, rounds + 2);
+    expect_within_bound(*make_collective("shared", world, {wire}).value(), wire, 0);
+    expect_within_bound(*make_shared_collective_over(world, world.split(world.rank() % 2), {wire}), wire, 2);
+    PipelinedCollective ring(world, plan_ring, wire, 100);
+    expect_within_bound(ring, wire, ranks);
+    PipelinedCollective recursive(world, plan_recursive, wire, 100);
+    expect_within_bound(recursive, wire, rounds + 2);
+  }
+}
+
+TEST(NarrowWire, IsExactWhereSumsHaveFewBits) {
+  for (const char* backend : {"mpi", "ring", "recursive", "shared"}) {
+    const auto collective = std::move(make_collective(backend, test::launch().world, {Wire::fp16})).value();
+    expect_exact_sums(*collective);
+  }
+}
+
 TEST(Collective, UnknownNameListsEveryBackend) {
   const auto none = make_collective("gloo", test::launch().world);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message, "unknown collective 'gloo'; choose one of: mpi, ring, shared");
+  EXPECT_EQ(none.error().message, "unknown collective 'gloo'; choose one of: mpi, ring, recursive, shared");
 }
 
 }  // namespace

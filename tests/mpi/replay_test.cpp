@@ -66,13 +66,24 @@ TEST(Replay, AsynchronousRepliesAreWhole) {
 }
 
 TEST(Replay, EveryCollectiveSumsEveryElement) {
-  for (const char* collective : {"mpi", "ring", "shared"})
+  for (const char* collective : {"mpi", "ring", "recursive", "shared"})
     for (const std::size_t bucket : {std::size_t{1000}, std::size_t{1} << 20U}) {
       TrialConfig config = base("allreduce", 0);
       config.collective = collective;
       config.first_bucket_bytes = bucket;
       config.bucket_bytes = bucket;
       run(config);
+    }
+}
+
+// Sums of up to four workers fit in the eight bits of bf16.
+TEST(Replay, NarrowWiresSumEveryElement) {
+  for (const char* collective : {"mpi", "ring", "recursive", "shared"})
+    for (const char* wire : {"fp16", "bf16"}) {
+      TrialConfig config = base("allreduce", 0);
+      config.collective = collective;
+      config.wire = wire;
+      if (config.wire == "fp16" || test::launch().world.size() <= 4) run(config);
     }
 }
 

@@ -72,11 +72,13 @@ TEST(SteadyState, ParameterServersAllocateNothing) {
 }
 
 TEST(SteadyState, OwnAllreduceAllocatesNothing) {
-  for (const char* collective : {"ring", "shared"}) {
-    TrialConfig config = base("allreduce", 0);
-    config.collective = collective;
-    EXPECT_EQ(allocations(config, 20, 60), 0U) << collective;
-  }
+  for (const char* collective : {"ring", "recursive", "shared"})
+    for (const char* wire : {"fp32", "bf16"}) {
+      TrialConfig config = base("allreduce", 0);
+      config.collective = collective;
+      config.wire = wire;
+      EXPECT_EQ(allocations(config, 20, 60), 0U) << collective << " " << wire;
+    }
 }
 
 TEST(SteadyState, AllocationsAreSeen) {
