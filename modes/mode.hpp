@@ -17,20 +17,22 @@ class Synchronizer : public StepObserver {
   virtual void finish_step(Step step, bool last) = 0;
 };
 
-/// Payload bytes and messages that move in one step; computed, not measured.
+/// Payload bytes and messages that move in one step; computed, not measured. Where some servers and workers
+/// share memory and others do not, of those that do not.
 struct StepTraffic {
   struct PerServer {
-    std::size_t bytes = 0;     ///< That one worker pushes to it; it sends as many back.
-    std::size_t elements = 0;  ///< That it owns.
-    /// Of one worker's pushes to it; as many go back. Where some share memory, of those that do not.
-    std::size_t messages = 0;
-    std::size_t tensors = 0;  ///< It owns at least a part of.
+    std::size_t bytes = 0;     ///< That one worker pushes to it.
+    std::size_t elements = 0;  ///< That it owns; each comes back in 4 bytes.
+    std::size_t messages = 0;  ///< Of one worker's pushes to it.
+    std::size_t tensors = 0;   ///< It owns at least a part of.
   };
   std::vector<PerServer> servers;       ///< ps
   std::size_t buckets = 0;              ///< allreduce
   std::string transport;                ///< ps: shared, message, or mixed.
   std::size_t worker_bytes_out = 0;     ///< One worker sends in a step.
   std::size_t worker_messages_out = 0;  ///< ps: messages; allreduce: collective calls.
+  std::size_t worker_bytes_in = 0;      ///< One worker receives in a step.
+  std::size_t worker_messages_in = 0;   ///< ps
 };
 
 /// What a mode can do. `topology` is that of all ranks of the launch.

@@ -37,6 +37,7 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi
   for (const Bucket& bucket : plan.buckets)
     traffic.worker_bytes_out +=
         allreduce_bytes_sent((bucket.end - bucket.begin) * wire_bytes(config), workers);
+  traffic.worker_bytes_in = traffic.worker_bytes_out;
   traffic.worker_messages_out = plan.buckets.size();
   return traffic;
 }

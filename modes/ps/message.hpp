@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "src/base/types.hpp"
+#include "src/collective/wire.hpp"
 
 namespace steelyard::ps {
 
@@ -28,6 +29,12 @@ struct Header {
 };
 static_assert(sizeof(Header) == 64 && std::is_trivially_copyable_v<Header>);
 
+/// What one push or one reply of a bundle moves: payload, and messages.
+struct Moved {
+  std::size_t bytes = 0;
+  std::uint32_t messages = 0;
+};
+
 /// Room for a header in an arena of floats.
 inline constexpr std::size_t kHeaderElements = sizeof(Header) / sizeof(float);
 
@@ -39,6 +46,15 @@ inline Header read_header(std::span<const float> slot) {
 }
 inline void write_header(const Header& header, std::span<float> slot) {
   std::memcpy(slot.data(), &header, sizeof header);
+}
+
+/// A push whose gradients travel in 16 bits: the header, then as many numbers, in whole cache lines.
+inline std::size_t narrow_room_for(std::size_t elements) {
+  constexpr std::size_t kLine = sizeof(Header) / sizeof(std::uint16_t);
+  return (kLine + elements + kLine - 1) / kLine * kLine;
+}
+inline std::span<std::uint16_t> narrow_elements(std::span<std::uint16_t> message) {
+  return message.subspan(sizeof(Header) / sizeof(std::uint16_t));
 }
 
 }  // namespace steelyard::ps

@@ -30,17 +30,18 @@ void Meter::end_work(int bundle, bool applied) {
   row_.queue_max = std::max(row_.queue_max, static_cast<std::uint32_t>(server_.waiting()));
 }
 
-void Meter::count_push(int number, int messages) {
+void Meter::count_push(int number, const Moved& moved) {
   ++row_.pushes;
   ++loads_[static_cast<std::size_t>(number)].pushes;
-  row_.bytes_in += bundle(number).bytes();
-  row_.messages += static_cast<std::uint64_t>(messages);
+  loads_[static_cast<std::size_t>(number)].bytes += moved.bytes;
+  row_.bytes_in += moved.bytes;
+  row_.messages += moved.messages;
 }
 
-void Meter::count_reply(int number, int messages) {
+void Meter::count_reply(const Moved& moved) {
   ++row_.pulls;
-  row_.bytes_out += bundle(number).bytes();
-  row_.messages += static_cast<std::uint64_t>(messages);
+  row_.bytes_out += moved.bytes;
+  row_.messages += moved.messages;
 }
 
 Step Meter::steps_pushed() const {
@@ -84,7 +85,7 @@ void Meter::write_shard_loads() {
       recorder_.add(
           trace::ShardLoadRow{row_.trial, row_.window, static_cast<std::int32_t>(shard),
                               static_cast<std::int64_t>(static_cast<double>(loads_[i].busy_ns) * share),
-                              loads_[i].pushes, loads_[i].pushes * elements * sizeof(float)});
+                              loads_[i].pushes, loads_[i].bytes / bundle.elements * elements});
     }
     loads_[i] = {};
   }

@@ -27,8 +27,8 @@ class Meter {
   void begin_wait() { waiting_since_ns_ = recorder_.now_ns(); }
   void end_wait() { row_.idle_ns += recorder_.now_ns() - waiting_since_ns_; }
 
-  void count_push(int bundle, int messages);
-  void count_reply(int bundle, int messages);
+  void count_push(int bundle, const Moved& moved);
+  void count_reply(const Moved& moved);
   /// Closes the window when its steps are over.
   void close_if_due();
   /// Closes the last window, unless nothing has been pushed in it.
@@ -39,6 +39,7 @@ class Meter {
   struct BundleLoad {
     std::int64_t busy_ns = 0;
     std::uint64_t pushes = 0;
+    std::uint64_t bytes = 0;  ///< Of these pushes.
   };
 
   const Bundle& bundle(int number) const { return plan_.bundles[bundles_[static_cast<std::size_t>(number)]]; }

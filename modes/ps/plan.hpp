@@ -22,6 +22,13 @@ struct Bundle {
 
   std::size_t bytes() const { return elements * sizeof(float); }
   int messages() const { return piece ? 2 : 1; }
+  /// Between ranks that do not share memory: a push (its header rides along if it is packed anyway), a reply.
+  Moved pushed(Wire wire) const {
+    return {elements * wire_bytes(wire), wire == Wire::fp32 ? static_cast<std::uint32_t>(messages()) : 1};
+  }
+  Moved pulled() const { return {bytes(), static_cast<std::uint32_t>(messages())}; }
+  /// Between those that do: either.
+  Moved shared() const { return {bytes(), 1}; }
 };
 
 struct Plan {
@@ -33,8 +40,9 @@ struct Plan {
   Layout layout;          ///< Of a worker's arenas.
 };
 
-/// Cuts shards of more than `piece_bytes` into equal pieces of at most that, in whole cache lines, for the same
-/// server. So the push of one piece, the update of another and the reply of a third go on at the same time.
+/// Cuts shards of more than `piece_bytes` into equal pieces of at most that, in whole cache lines, for the
+/// same server. So the push of one piece, the update of another and the reply of a third go on at the same
+/// time.
 /// @param piece_bytes at least a cache line.
 std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece_bytes);
 

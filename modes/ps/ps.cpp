@@ -77,12 +77,15 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi
   std::vector<std::set<TensorId>> tensors(traffic.servers.size());
   for (const Bundle& bundle : plan.bundles) {
     auto& server = traffic.servers[static_cast<std::size_t>(bundle.server)];
-    server.bytes += bundle.bytes();
+    const Moved moved = shared ? bundle.shared() : bundle.pushed(find_wire(config.wire).value());
+    const Moved back = shared ? bundle.shared() : bundle.pulled();
+    server.bytes += moved.bytes;
     server.elements += bundle.elements;
-    const auto messages = static_cast<std::size_t>(shared ? 1 : bundle.messages());
-    server.messages += messages;
-    traffic.worker_bytes_out += bundle.bytes();
-    traffic.worker_messages_out += messages;
+    server.messages += moved.messages;
+    traffic.worker_bytes_out += moved.bytes;
+    traffic.worker_messages_out += moved.messages;
+    traffic.worker_bytes_in += back.bytes;
+    traffic.worker_messages_in += back.messages;
   }
   for (const Shard& shard : plan.shards) tensors[static_cast<std::size_t>(shard.server)].insert(shard.tensor);
   for (std::size_t i = 0; i < tensors.size(); ++i) traffic.servers[i].tensors = tensors[i].size();

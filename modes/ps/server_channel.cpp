@@ -20,6 +20,7 @@ ServerChannel::ServerChannel(const Session& session, const Plan& plan, int serve
       plan_(plan),
       bundles_(plan.bundles_of_server[static_cast<std::size_t>(server)]),
       memory_(memory),
+      wire_(find_wire(session.config.wire).value()),
       messages_(session, plan, bundles_, memory, strangers(session, node), copies),
       neighbour_of_worker_(session.roles.workers.size(), Roles::kNone),
       number_of_bundle_(plan.bundles.size(), Roles::kNone) {

@@ -18,10 +18,15 @@ class ServerChannel {
 
   /// Starts the reply. @return whether it has left already.
   bool start(const Reply& reply);
-  /// Messages that a push of the worker is, and its reply.
-  int messages(int worker, int bundle) const {
-    const bool near = neighbour_of_worker_[static_cast<std::size_t>(worker)] != Roles::kNone;
-    return near ? 1 : plan_.bundles[bundles_[static_cast<std::size_t>(bundle)]].messages();
+  /// Before a push is given to the server: puts its gradient where the server sums it.
+  void unpack(int worker, int bundle) {
+    if (!shares(worker)) messages_.unpack(worker, bundle);
+  }
+  Moved pushed(int worker, int bundle) const {
+    return shares(worker) ? of(bundle).shared() : of(bundle).pushed(wire_);
+  }
+  Moved pulled(int worker, int bundle) const {
+    return shares(worker) ? of(bundle).shared() : of(bundle).pulled();
   }
   /// Waits until something has happened; something must be under way. What the next forward pass of a worker
   /// needs first comes first. Valid until the next call.
@@ -36,6 +41,10 @@ class ServerChannel {
     std::span<float> values;  ///< Its arena to write into; none where it reads the server's.
   };
 
+  bool shares(int worker) const {
+    return neighbour_of_worker_[static_cast<std::size_t>(worker)] != Roles::kNone;
+  }
+  const Bundle& of(int bundle) const { return plan_.bundles[bundles_[static_cast<std::size_t>(bundle)]]; }
   void poll();
   void poll(Neighbour& neighbour);
 
@@ -43,6 +52,7 @@ class ServerChannel {
   const Plan& plan_;
   std::span<const BundleId> bundles_;
   const ServerMemory& memory_;
+  Wire wire_;
   ServerMessages messages_;
   std::vector<Neighbour> neighbours_;
   std::vector<int> neighbour_of_worker_;  ///< [workers] or none.

@@ -64,7 +64,8 @@ class Loop {
     meter_.begin_work();
     const std::int64_t begin_ns = recorder.now_ns();
     if (event.push) {
-      meter_.count_push(number, channel_.messages(worker, number));
+      meter_.count_push(number, channel_.pushed(worker, number));
+      channel_.unpack(worker, number);
       server_.receive(worker, number, event.header, begin_ns);
     } else {
       ++sent_;
@@ -90,7 +91,7 @@ class Loop {
       const Reply reply = server_.due()[i];
       const std::int64_t begin_ns = session_.recorder.now_ns();
       const bool left = channel_.start(reply);
-      meter_.count_reply(reply.bundle, channel_.messages(reply.worker, reply.bundle));
+      meter_.count_reply(channel_.pulled(reply.worker, reply.bundle));
       record(Phase::reply, reply.worker, reply.bundle, begin_ns);
       if (!left) continue;
       ++sent_;

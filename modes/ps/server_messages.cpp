@@ -11,9 +11,19 @@ ServerMessages::ServerMessages(const Session& session, const Plan& plan, std::sp
       memory_(memory),
       bundles_(bundles),
       copies_(static_cast<std::size_t>(copies)),
+      wire_(find_wire(session.config.wire).value()),
+      packed_begin_(session.roles.workers.size() * bundles.size()),
       receives_(session.roles.workers.size() * bundles.size()),
       sends_(receives_.size() * copies_),
       versions_(bundles.size() * copies_) {
+  std::size_t room = 0;
+  for (const int worker : workers)
+    for (int number = 0; number < static_cast<int>(bundles.size()); ++number) {
+      packed_begin_[index(worker, number)] = room;
+      const BundleId id = bundles[static_cast<std::size_t>(number)];
+      if (wire_ != Wire::fp32) room += narrow_room_for(plan.bundles[id].elements);
+    }
+  packed_ = AlignedArray<std::uint16_t>(room);
   for (const int worker : workers)
     for (int number = 0; number < static_cast<int>(bundles.size()); ++number) {
       const BundleId id = bundles[static_cast<std::size_t>(number)];
@@ -29,6 +39,12 @@ ServerMessages::Transfer ServerMessages::add_receive(const Bundle& bundle, Bundl
                                                      int number) {
   const Rank from = session_.roles.workers[static_cast<std::size_t>(worker)];
   const Place inbox = memory_.inbox(worker, number);
+  if (wire_ != Wire::fp32) {
+    owners_.push_back({true, worker, number, 0});
+    return {requests_.add_receive(session_.pushes, std::as_writable_bytes(packed(worker, number)), from,
+                                  header_tag(id)),
+            1, 0};
+  }
   const auto head = bundle.piece ? inbox.header : inbox.whole();
   const Transfer transfer{
       requests_.add_receive(session_.pushes, std::as_writable_bytes(head), from, header_tag(id)),
@@ -50,6 +66,24 @@ ServerMessages::Transfer ServerMessages::add_send(const Bundle& bundle, BundleId
     requests_.add_send(session_.replies, std::as_bytes(outbox.elements), to, elements_tag(id));
   owners_.resize(requests_.size(), {false, worker, number, copy});
   return transfer;
+}
+
+std::span<std::uint16_t> ServerMessages::packed(int worker, int bundle) {
+  const std::size_t elements = memory_.inbox(worker, bundle).elements.size();
+  return packed_.span().subspan(packed_begin_[index(worker, bundle)],
+                                sizeof(Header) / sizeof(std::uint16_t) + elements);
+}
+
+Header ServerMessages::header_of(int worker, int bundle) {
+  if (wire_ == Wire::fp32) return read_header(memory_.inbox(worker, bundle).header);
+  Header header;
+  std::memcpy(static_cast<void*>(&header), packed(worker, bundle).data(), sizeof header);
+  return header;
+}
+
+void ServerMessages::unpack(int worker, int bundle) {
+  if (wire_ == Wire::fp32) return;
+  widen(wire_, narrow_elements(packed(worker, bundle)), memory_.inbox(worker, bundle).elements);
 }
 
 void ServerMessages::start(Transfer& transfer) {
@@ -80,7 +114,7 @@ void ServerMessages::complete(std::span<const int> requests, std::vector<ServerE
         owner.push ? receive_of(owner.worker, owner.bundle) : send_of(owner.worker, owner.bundle, owner.copy);
     if (--transfer.missing > 0) continue;
     ServerEvent event{owner.push, {owner.worker, owner.bundle, owner.copy, 0, 0}, {}};
-    if (owner.push) event.header = read_header(memory_.inbox(owner.worker, owner.bundle).header);
+    if (owner.push) event.header = header_of(owner.worker, owner.bundle);
     events.push_back(event);
   }
 }

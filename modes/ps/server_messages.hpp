@@ -35,6 +35,8 @@ class ServerMessages {
   void poll(std::vector<ServerEvent>& events);
   /// As poll, but waits in MPI until a request has completed. At least one must be active.
   void wait(std::vector<ServerEvent>& events, mpi::Wait wait);
+  /// Puts a push that has arrived into its inbox, if it travelled in 16 bits.
+  void unpack(int worker, int bundle);
   /// Most events that one call adds.
   std::size_t most_events() const { return requests_.size(); }
 
@@ -61,6 +63,9 @@ class ServerMessages {
   Transfer& send_of(int worker, int bundle, int copy) {
     return sends_[index(worker, bundle) * copies_ + static_cast<std::size_t>(copy)];
   }
+  /// A push as it arrives, with a wire of 16 bits.
+  std::span<std::uint16_t> packed(int worker, int bundle);
+  Header header_of(int worker, int bundle);
   std::size_t index(int worker, int bundle) const {
     return static_cast<std::size_t>(worker) * bundles_.size() + static_cast<std::size_t>(bundle);
   }
@@ -69,6 +74,9 @@ class ServerMessages {
   const ServerMemory& memory_;
   std::span<const BundleId> bundles_;
   std::size_t copies_;
+  Wire wire_;
+  AlignedArray<std::uint16_t> packed_;
+  std::vector<std::size_t> packed_begin_;  ///< [workers, bundles] in packed_.
   mpi::Requests requests_;
   std::vector<Owner> owners_;           ///< [requests]
   std::vector<Transfer> receives_;      ///< [workers, bundles], empty for workers that send no messages.

@@ -42,10 +42,11 @@ void PsSynchronizer::push(BundleId id) {
   exchange.answered = false;
   ++unanswered_;
   channel_.push(id, header);
-  session_.recorder.count_sent(bundle.bytes(), static_cast<std::uint32_t>(channel_.messages(id)));
+  const Moved moved = channel_.pushed(id);
+  session_.recorder.count_sent(moved.bytes, moved.messages);
   session_.recorder.event(Phase::push, step, begin_ns,
                           session_.roles.servers[static_cast<std::size_t>(bundle.server)],
-                          static_cast<int>(bundle.shards.front()), bundle.bytes());
+                          static_cast<int>(bundle.shards.front()), moved.bytes);
 }
 
 void PsSynchronizer::note(std::span<const WorkerChannel::Arrival> arrivals) {
@@ -56,8 +57,8 @@ void PsSynchronizer::note(std::span<const WorkerChannel::Arrival> arrivals) {
     exchange.answered = true;
     exchange.version = version;
     --unanswered_;
-    session_.recorder.count_received(plan_.bundles[id].bytes(),
-                                     static_cast<std::uint32_t>(channel_.messages(id)));
+    const Moved moved = channel_.pulled(id);
+    session_.recorder.count_received(moved.bytes, moved.messages);
   }
 }
 

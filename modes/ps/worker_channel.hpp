@@ -30,15 +30,20 @@ class WorkerChannel {
   std::span<const Arrival> poll();
   /// As poll, but waits until there is one; a push must be unanswered.
   std::span<const Arrival> wait();
-  /// Messages that a push of the bundle is, and its reply.
-  int messages(BundleId id) const { return exchanges_[id].requests > 0 ? exchanges_[id].requests / 2 : 1; }
+  Moved pushed(BundleId id) const {
+    return shares(id) ? plan_.bundles[id].shared() : plan_.bundles[id].pushed(wire_);
+  }
+  Moved pulled(BundleId id) const {
+    return shares(id) ? plan_.bundles[id].shared() : plan_.bundles[id].pulled();
+  }
 
  private:
   /// A bundle's requests, receives before sends; none where its server shares memory.
   struct Exchange {
     int first = 0;
     int requests = 0;
-    int missing = 0;  ///< Not yet complete.
+    int missing = 0;         ///< Not yet complete.
+    std::size_t packed = 0;  ///< With a wire of 16 bits: where its push begins in packed_.
   };
   struct Neighbour {
     int server;
@@ -46,13 +51,19 @@ class WorkerChannel {
     Mailbox replies;
   };
 
+  bool shares(BundleId id) const { return exchanges_[id].requests == 0; }
   void add_requests(BundleId id);
+  void add_push(BundleId id, Rank server);
+  /// A push as it leaves, with a wire of 16 bits.
+  std::span<std::uint16_t> packed(BundleId id);
   void complete(std::span<const int> requests);
   void accept(const Header& header, BundleId bundle);
 
   const Session& session_;
   const Plan& plan_;
   Parameters& parameters_;
+  Wire wire_;
+  AlignedArray<std::uint16_t> packed_;
   mpi::Requests requests_;
   std::vector<BundleId> bundle_of_request_;
   std::vector<Exchange> exchanges_;  ///< [bundles]

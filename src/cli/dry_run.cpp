@@ -41,9 +41,11 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
     return text + line_text("per step",
                             fmt::format("{} bucket(s); each worker sends and receives {}", traffic.buckets,
                                         bytes_text(static_cast<double>(traffic.worker_bytes_out))));
-  text += line_text("per step", fmt::format("each worker pushes {} in {} messages and gets as much back\n",
-                                            bytes_text(static_cast<double>(traffic.worker_bytes_out)),
-                                            traffic.worker_messages_out));
+  text += line_text(
+      "per step",
+      fmt::format("each worker pushes {} in {} messages and gets {} back in {}\n",
+                  bytes_text(static_cast<double>(traffic.worker_bytes_out)), traffic.worker_messages_out,
+                  bytes_text(static_cast<double>(traffic.worker_bytes_in)), traffic.worker_messages_in));
   Table table({"server", "rank", "tensors", "elements", "bytes a push", "share %", "messages a push"});
   for (std::size_t i = 0; i < traffic.servers.size(); ++i) {
     const auto& server = traffic.servers[i];
@@ -71,7 +73,9 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
                         {"batch", config.global_batch},
                         {"buckets", traffic.buckets},
                         {"worker_bytes_per_step", traffic.worker_bytes_out},
-                        {"worker_messages_per_step", traffic.worker_messages_out}};
+                        {"worker_messages_per_step", traffic.worker_messages_out},
+                        {"worker_bytes_back_per_step", traffic.worker_bytes_in},
+                        {"worker_messages_back_per_step", traffic.worker_messages_in}};
   if (config.mode == "ps") out["transport"] = traffic.transport;
   for (const auto& server : traffic.servers) {
     out["server_bytes"].push_back(server.bytes);

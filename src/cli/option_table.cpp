@@ -53,9 +53,8 @@ const OptionSpec kSpecs[] = {
     {"collective", kBoth, OptionKind::text, "ring", 0, 0, "Mode",
      HELP("allreduce, who sums\n" + collective_help())},
     {"wire", kBoth, OptionKind::text, "fp32", 0, 0, "Mode",
-     HELP("allreduce, in which type gradients travel between ranks; sums are made in fp32, and shared memory "
-          "is "
-          "always fp32\n" +
+     HELP("in which type gradients travel in messages; sums are made in fp32, values stay fp32, and so does "
+          "what goes through shared memory\n" +
           wire_help())},
     {"first-bucket-mib", kBoth, OptionKind::real, "1", 0.000001, 65536, "Mode",
      HELP("allreduce: size at which the first bucket closes")},

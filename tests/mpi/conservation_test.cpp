@@ -56,10 +56,10 @@ void expect_conserved(const TrialConfig& config, const ModelSpec& model) {
   const auto times = static_cast<std::uint64_t>(config.steps) * static_cast<std::uint64_t>(workers);
   const Totals t = totals(outcome.ranks);
   EXPECT_EQ(t.worker_out, times * traffic.worker_bytes_out);
-  EXPECT_EQ(t.worker_in, t.worker_out);
+  EXPECT_EQ(t.worker_in, times * traffic.worker_bytes_in);
   EXPECT_EQ(t.server_in, t.worker_out);
   EXPECT_EQ(t.server_out, t.worker_in);
-  EXPECT_EQ(t.worker_messages, 2 * times * traffic.worker_messages_out);
+  EXPECT_EQ(t.worker_messages, times * (traffic.worker_messages_out + traffic.worker_messages_in));
   EXPECT_EQ(t.server_messages, t.worker_messages);
   EXPECT_EQ(t.pulls, t.pushes);
   EXPECT_EQ(t.applied + t.dropped, t.pushes);
@@ -83,6 +83,21 @@ TEST(Conservation, BytesMessagesAndPushesAreWhatThePlanSays) {
           config.transport = transport;
           expect_conserved(config, model);
         }
+}
+
+TEST(Conservation, SixteenBitPushesCountTwoBytesANumber) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  const int ranks = test::launch().world.size();
+  for (const char* placement : {"round_robin", "range"})
+    for (int servers = 1; servers < ranks; ++servers) {
+      TrialConfig config = base("bsp", placement, servers);
+      config.transport = "message";
+      config.wire = "bf16";
+      const StepTraffic traffic = find_mode("ps").value()->traffic(config, model, test::launch().topology);
+      EXPECT_EQ(traffic.worker_bytes_out, 2 * total_elements(model.inventory));
+      EXPECT_EQ(traffic.worker_bytes_in, 4 * total_elements(model.inventory));
+      expect_conserved(config, model);
+    }
 }
 
 TEST(Conservation, AServerWithNothingStartsServesAndEnds) {

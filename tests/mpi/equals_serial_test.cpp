@@ -87,6 +87,26 @@ TEST(EqualsSerial, AllreduceWithEveryWireUpToItsRounding) {
     }
 }
 
+TEST(EqualsSerial, PsWithEveryWireUpToItsRounding) {
+  const ModelSpec model = describe_model("mlp:784-10").value();
+  const Dataset dataset = test::small_dataset(model);
+  for (const auto& [wire, tolerance] : {std::pair{"fp16", 2 * 0x1p-11}, std::pair{"bf16", 2 * 0x1p-8}})
+    for (const test::Way& way : test::kWays)
+      for (const int servers : numbers_of_servers()) {
+        TrialConfig config = base();
+        config.servers = servers;
+        config.transport = way.transport;
+        config.wire = wire;
+        const mpi::Topology topology = test::pretend_nodes(way.nodes);
+        const auto outcome = test::run_trial(
+            config, model, dataset, [](Step) {}, topology);
+        const double distance = test::distance(model, outcome.values, serial_of(config, model, dataset));
+        EXPECT_LE(distance, tolerance) << wire << " " << way.transport << " " << way.nodes << " " << servers;
+        const bool shared = find_mode("ps").value()->traffic(config, model, topology).transport == "shared";
+        EXPECT_EQ(distance > kTolerance, !shared) << "what travels in messages is rounded, and nothing else";
+      }
+}
+
 TEST(EqualsSerial, AllreduceOnSomeOfTheRanks) {
   TrialConfig config = base();
   config.mode = "allreduce";

@@ -54,6 +54,16 @@ TEST(Replay, EveryTransportDeliversEveryElement) {
       }
 }
 
+TEST(Replay, SixteenBitPushesArriveInTheirPlace) {
+  for (const char* wire : {"fp16", "bf16"})
+    for (int servers = 1; servers < test::launch().world.size(); ++servers) {
+      TrialConfig config = base("ps", servers);
+      config.transport = "message";
+      config.wire = wire;
+      run(config);
+    }
+}
+
 TEST(Replay, AsynchronousRepliesAreWhole) {
   for (const test::Way& way : test::kWays)
     for (int servers = 1; servers < test::launch().world.size(); ++servers) {

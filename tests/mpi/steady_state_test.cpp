@@ -71,6 +71,14 @@ TEST(SteadyState, ParameterServersAllocateNothing) {
       }
 }
 
+TEST(SteadyState, SixteenBitPushesAllocateNothing) {
+  if (test::launch().world.size() < 2) return;  // ps has no form on one rank.
+  TrialConfig config = base("ps", 1);
+  config.transport = "message";
+  config.wire = "fp16";
+  EXPECT_EQ(allocations(config, 20, 60), 0U);
+}
+
 TEST(SteadyState, OwnAllreduceAllocatesNothing) {
   for (const char* collective : {"ring", "recursive", "shared"})
     for (const char* wire : {"fp32", "bf16"}) {
