@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
 #include "src/data/sampler.hpp"
 #include "src/model/model.hpp"
@@ -33,7 +34,7 @@ struct TrialConfig {
   std::string transport = "auto";
   bool rate_by_workers = false;  ///< asp: divide the learning rate by the number of workers.
   // allreduce
-  std::string collective = "ring";
+  std::string collective = "auto";
   std::string wire = "fp32";  ///< In which gradients travel.
   std::size_t first_bucket_bytes = 1U << 20U;
   std::size_t bucket_bytes = 25U << 20U;
@@ -86,10 +87,12 @@ struct Session {
   bool keep_values = false;            ///< Whether workers leave the final parameters in final_values.
 
   // Results
-  std::vector<EvaluationPart> evaluations{};  ///< On workers.
-  std::uint64_t parameter_hash = 0;           ///< On workers.
-  std::string transport{};                    ///< ps: shared, message, or mixed; on every rank.
-  std::vector<float> final_values{};          ///< On workers, tensor by tensor in creation order.
+  std::vector<EvaluationPart> evaluations{};           ///< On workers.
+  std::uint64_t parameter_hash = 0;                    ///< On workers.
+  std::string transport{};                             ///< ps: shared, message, or mixed; on every rank.
+  std::vector<CollectiveChoice> collective_choices{};  ///< On workers: what auto took for each bucket.
+  std::int64_t choosing_ns = 0;                        ///< On workers: set-up that a trial's time leaves out.
+  std::vector<float> final_values{};                   ///< On workers, tensor by tensor in creation order.
 };
 
 }  // namespace steelyard

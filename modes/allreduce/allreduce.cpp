@@ -50,8 +50,8 @@ bool fits_in_place(const TrialConfig& config, const Roles& who, const mpi::Topol
   const auto node_of = [&](Rank rank) { return topology.node_of_rank[static_cast<std::size_t>(rank)]; };
   const int node = node_of(who.workers.front());
   const std::size_t needed = NodeArenas::bytes_for(elements, static_cast<int>(who.workers.size()));
-  return config.collective == "shared" &&
-         std::ranges::all_of(who.workers, [&](Rank rank) { return node_of(rank) == node; }) &&
+  const bool wanted = config.collective == "shared" || (config.collective == "auto" && config.wire == "fp32");
+  return wanted && std::ranges::all_of(who.workers, [&](Rank rank) { return node_of(rank) == node; }) &&
          needed + mpi::kSharedMemoryMargin <= topology.shared_memory_of_node[static_cast<std::size_t>(node)];
 }
 
@@ -69,6 +69,9 @@ void run_in_place(Session& session, const BucketPlan& plan, const Optimizer& opt
   for (auto id = static_cast<TensorId>(share.worker); id < session.model.inventory.size();
        id += static_cast<TensorId>(share.workers))
     initial_values(session.model.inventory, id, session.config.seed, 0, parameters.values(id));
+  if (session.config.collective == "auto")
+    for (const Bucket& bucket : plan.buckets)
+      session.collective_choices.push_back({(bucket.end - bucket.begin) * sizeof(float), "shared", {}});
   mpi::barrier(session.workers, session.wait);
   InPlaceSynchronizer synchronizer(session, plan, arenas, optimizer);
   train(session, share, parameters, synchronizer);
@@ -88,10 +91,13 @@ void run(Session& session) {
   if (in_place) return run_in_place(session, plan, *optimizer, share);
   Parameters parameters(session.model.inventory, plan.layout);
   parameters.initialise(config.seed);
-  const auto collective =
-      std::move(make_collective(config.collective, session.workers, {find_wire(config.wire).value()}))
-          .value();
+  const std::int64_t begin_ns = session.recorder.now_ns();
+  const auto collective = std::move(make_collective(config.collective, session.workers,
+                                                    {find_wire(config.wire).value(), config.deterministic,
+                                                     session.wait, &session.collective_choices}))
+                              .value();
   AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, *optimizer);
+  session.choosing_ns = session.recorder.now_ns() - begin_ns;
   train(session, share, parameters, synchronizer);
 }
 

@@ -50,7 +50,7 @@ const OptionSpec kSpecs[] = {
          "overlap")},
     {"transport", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
      HELP("ps, how servers and workers talk\n" + ps::transport_help())},
-    {"collective", kBoth, OptionKind::text, "ring", 0, 0, "Mode",
+    {"collective", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
      HELP("allreduce, who sums\n" + collective_help())},
     {"wire", kBoth, OptionKind::text, "fp32", 0, 0, "Mode",
      HELP("in which type gradients travel in messages; sums are made in fp32, values stay fp32, and so does "

@@ -206,6 +206,29 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
   return text;
 }
 
+json choices_json(const std::vector<CollectiveChoice>& choices) {
+  json out = json::array();
+  for (const CollectiveChoice& choice : choices) {
+    json timings = json::object();
+    for (const CollectiveTiming& one : choice.timings)
+      timings[one.backend] = static_cast<double>(one.ns) / 1e3;
+    out.push_back({{"bytes", choice.bytes}, {"chosen", choice.chosen}, {"timings_us", std::move(timings)}});
+  }
+  return out;
+}
+
+std::string choices_text(const json& choices) {
+  std::string text;
+  for (const json& one : choices) {
+    std::string line =
+        fmt::format("{} by {}", bytes_text(one["bytes"].get<double>()), one["chosen"].get<std::string>());
+    for (const auto& [backend, us] : one["timings_us"].items())
+      line += fmt::format(", {} {} us", backend, number_text(us.get<double>()));
+    text += line_text("bucket", line);
+  }
+  return text;
+}
+
 Status write_json(const std::string& path, const json& value) {
   if (path == "-") {
     std::cout << value.dump(2) << std::endl;

@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "src/collective/collective.hpp"
 #include "src/trace/metrics.hpp"
 #include "src/trace/run_file.hpp"
 
@@ -19,6 +21,10 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
 
 /// "ps bsp, 1 server + 2 workers, placement range".
 std::string trial_title(const trace::TrialRow& row);
+
+/// `collective_choices` of docs/json.md, and the same in a line for each bucket.
+nlohmann::json choices_json(const std::vector<CollectiveChoice>& choices);
+std::string choices_text(const nlohmann::json& choices);
 
 /// Writes `json` to a file or, for "-", to standard output. @return an error that names the file.
 Status write_json(const std::string& path, const nlohmann::json& json);

@@ -13,11 +13,12 @@ namespace {
 int report(const Setup& setup, const TrialRunner& runner, const TrialResult& result) {
   const std::string& json_path = setup.settings.json;
   const trace::RunTables& tables = runner.tables();
-  print(trial_text(tables, result.data, result.summary) + "\n" + validity_text(setup.launch) +
-            line_text("run", runner.directory()),
+  print(trial_text(tables, result.data, result.summary) + choices_text(result.collective_choices) + "\n" +
+            validity_text(setup.launch) + line_text("run", runner.directory()),
         json_path == "-");
   auto json = trial_json(runner.directory(), tables, result.data, result.summary);
   json["lab"] = setup.launch.lab;
+  json["collective_choices"] = result.collective_choices;
   if (json_path.empty()) return kDone;
   if (auto written = write_json(json_path, json); !written) {
     print_error(written.error());

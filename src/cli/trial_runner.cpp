@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "src/base/log.hpp"
+#include "src/cli/report.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -187,8 +188,14 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   // Ranks without work leave the cores to those that have some.
   mpi::barrier(launch_.world, role == "idle" ? mpi::Wait::sleep : launch_.wait);
   row.end = recorder_.now_ns();
+  row.begin += mpi::greatest(launch_.world, session.choosing_ns);
   row.transport = text<16>(session.transport);
   TrialResult result;
+  // Rank 0 may be idle; the first worker tells what was chosen.
+  result.collective_choices = nlohmann::json::parse(mpi::broadcast(
+      launch_.world, choices_json(session.collective_choices).dump(), session.roles.workers.front()));
+  if (!result.collective_choices.empty())
+    manifest_["collective_choices"].push_back({{"trial", id}, {"buckets", result.collective_choices}});
   result.data.final.core_busy = busiest(cores, core_times());
   collect(session, row, result);
   return result;

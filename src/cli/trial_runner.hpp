@@ -4,6 +4,7 @@
 /// Runs trials one after the other on the ranks of a launch, recording them into one run directory.
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct PlannedTrial {
 struct TrialResult {
   trace::TrialData data;
   trace::TrialSummary summary;
+  nlohmann::json collective_choices;  ///< Of auto, as docs/json.md has them; else an empty list.
 };
 
 class TrialRunner {

@@ -7,10 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/expected.hpp"
 #include "src/collective/wire.hpp"
 #include "src/mpi/communicator.hpp"
+#include "src/mpi/wait.hpp"
 
 namespace steelyard {
 
@@ -29,8 +31,23 @@ class Collective {
   virtual bool test(int number) = 0;
 };
 
+/// What `auto` measured: the median of some repetitions, the greatest over the ranks.
+struct CollectiveTiming {
+  std::string backend;
+  std::int64_t ns = 0;
+};
+/// What `auto` takes for one buffer. No timings where there was nothing to choose from.
+struct CollectiveChoice {
+  std::size_t bytes = 0;
+  std::string chosen;
+  std::vector<CollectiveTiming> timings;
+};
+
 struct CollectiveOptions {
   Wire wire = Wire::fp32;  ///< In which numbers travel; after a reduction all ranks still have the same bits.
+  bool deterministic = false;                        ///< Only auto: takes no choice by timing.
+  mpi::Wait wait = mpi::Wait::yield;                 ///< Only auto: how ranks wait while it times.
+  std::vector<CollectiveChoice>* choices = nullptr;  ///< Only auto: gets one for each buffer added.
 };
 
 /// @param name one of collectives.def.

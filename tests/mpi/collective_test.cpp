@@ -52,7 +52,8 @@ void expect_exact_sums(Collective& collective) {
 }
 
 class EveryBackend : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend, testing::Values("mpi", "ring", "recursive", "shared"));
+INSTANTIATE_TEST_SUITE_P(Collective, EveryBackend,
+                         testing::Values("auto", "mpi", "ring", "recursive", "shared"));
 
 TEST_P(EveryBackend, SumsExactlyWithSeveralBuffersUnderWayAndAgain) {
   const auto collective = std::move(make_collective(GetParam(), test::launch().world)).value();
@@ -169,10 +170,46 @@ TEST(NarrowWire, IsExactWhereSumsHaveFewBits) {
   }
 }
 
+// Nothing may change while it times, all ranks choose alike, and what was fastest is taken.
+TEST(AutoCollective, ChoosesTheFastestForEachBufferAndLeavesItsDataAlone) {
+  const mpi::Communicator& world = test::launch().world;
+  std::vector<CollectiveChoice> choices;
+  const auto collective =
+      std::move(make_collective("auto", world, {Wire::fp32, false, test::launch().wait, &choices})).value();
+  std::vector<std::vector<float>> buffers;
+  for (const std::size_t count : {100U, 110U, 300'000U}) buffers.emplace_back(count, 3.0F);
+  for (auto& buffer : buffers) collective->add(buffer);
+  ASSERT_EQ(choices.size(), buffers.size());
+  EXPECT_EQ(choices[0].chosen, choices[1].chosen) << "sizes within a quarter of each other";
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    EXPECT_EQ(choices[i].bytes, buffers[i].size() * sizeof(float));
+    EXPECT_EQ(mpi::broadcast(world, choices[i].chosen, 0), choices[i].chosen);
+    EXPECT_EQ(choices[i].timings.size(), world.size() == 1 ? 0U : 4U);
+    for (const CollectiveTiming& one : choices[i].timings)
+      for (const CollectiveTiming& other : choices[i].timings)
+        EXPECT_TRUE(one.backend != choices[i].chosen || one.ns <= other.ns);
+    for (const float value : buffers[i]) ASSERT_EQ(value, 3.0F);
+  }
+}
+
+TEST(AutoCollective, TimesNothingWhereTheBitsMustBeThoseOfTheRunBefore) {
+  for (const auto& [wire, expected] : {std::pair{Wire::fp32, "shared"}, std::pair{Wire::bf16, "ring"}}) {
+    std::vector<CollectiveChoice> choices;
+    const auto collective =
+        std::move(make_collective("auto", test::launch().world, {wire, true, test::launch().wait, &choices}))
+            .value();
+    std::vector<float> buffer(1000);
+    collective->add(buffer);
+    EXPECT_EQ(choices[0].chosen, expected);
+    EXPECT_TRUE(choices[0].timings.empty());
+  }
+}
+
 TEST(Collective, UnknownNameListsEveryBackend) {
   const auto none = make_collective("gloo", test::launch().world);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message, "unknown collective 'gloo'; choose one of: mpi, ring, recursive, shared");
+  EXPECT_EQ(none.error().message,
+            "unknown collective 'gloo'; choose one of: auto, mpi, ring, recursive, shared");
 }
 
 }  // namespace

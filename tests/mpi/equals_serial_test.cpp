@@ -59,7 +59,7 @@ std::vector<int> numbers_of_servers() {
 
 constexpr const char* kModels[] = {"lenet", "mlp:784-37-19-10"};
 constexpr const char* kPlacements[] = {"round_robin", "greedy", "largest_first", "range"};
-constexpr const char* kCollectives[] = {"mpi", "ring", "recursive", "shared"};
+constexpr const char* kCollectives[] = {"auto", "mpi", "ring", "recursive", "shared"};
 
 TEST(EqualsSerial, AllreduceWithEveryBackend) {
   for (const char* model : kModels)

@@ -76,7 +76,7 @@ TEST(Replay, AsynchronousRepliesAreWhole) {
 }
 
 TEST(Replay, EveryCollectiveSumsEveryElement) {
-  for (const char* collective : {"mpi", "ring", "recursive", "shared"})
+  for (const char* collective : {"auto", "mpi", "ring", "recursive", "shared"})
     for (const std::size_t bucket : {std::size_t{1000}, std::size_t{1} << 20U}) {
       TrialConfig config = base("allreduce", 0);
       config.collective = collective;
@@ -88,7 +88,7 @@ TEST(Replay, EveryCollectiveSumsEveryElement) {
 
 // Sums of up to four workers fit in the eight bits of bf16.
 TEST(Replay, NarrowWiresSumEveryElement) {
-  for (const char* collective : {"mpi", "ring", "recursive", "shared"})
+  for (const char* collective : {"auto", "mpi", "ring", "recursive", "shared"})
     for (const char* wire : {"fp16", "bf16"}) {
       TrialConfig config = base("allreduce", 0);
       config.collective = collective;
