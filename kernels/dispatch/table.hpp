@@ -5,6 +5,7 @@
 /// table.cpp once per set, joins the objects and hides every symbol but the table, so that neither a kernel
 /// nor an inline function of a header can be taken from there for the rest of the program.
 
+#include "kernels/convert.hpp"
 #include "kernels/convolution.hpp"
 #include "kernels/cpu/update.hpp"
 #include "kernels/dense.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/base/random.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace steelyard::kernels {
 namespace {
@@ -85,9 +86,7 @@ std::vector<float> floats() {
   return all;
 }
 
-// Arrays may be converted by instructions of the processor: the bits are those of the functor.
-TEST(ConvertArrays, GiveTheBitsOfTheFunctor) {
-  const std::vector<float> from = floats();
+void check_narrowing(const std::vector<float>& from) {
   std::vector<std::uint16_t> half(from.size());
   std::vector<std::uint16_t> bfloat(from.size());
   to_half(from, half);
@@ -96,6 +95,9 @@ TEST(ConvertArrays, GiveTheBitsOfTheFunctor) {
     ASSERT_EQ(half[i], ToHalf{}(from[i])) << std::bit_cast<std::uint32_t>(from[i]);
     ASSERT_EQ(bfloat[i], ToBfloat{}(from[i])) << std::bit_cast<std::uint32_t>(from[i]);
   }
+}
+
+void check_widening() {
   std::vector<std::uint16_t> all(0x10000);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
   std::vector<float> wide(all.size());
@@ -113,6 +115,15 @@ TEST(ConvertArrays, GiveTheBitsOfTheFunctor) {
     ASSERT_EQ(std::bit_cast<std::uint32_t>(wide[i]), std::bit_cast<std::uint32_t>(FromBfloat{}(all[i]))) << i;
     ASSERT_TRUE(sums[i] == 1.0F + wide[i] || std::isnan(wide[i])) << i;
   }
+}
+
+// Arrays may be converted by instructions of the processor: the bits are those of the functor.
+TEST(ConvertArrays, GiveTheBitsOfTheFunctor) {
+  const std::vector<float> from = floats();
+  test::with_every_instruction_set([&] {
+    check_narrowing(from);
+    check_widening();
+  });
 }
 
 }  // namespace
