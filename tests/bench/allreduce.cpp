@@ -1,7 +1,9 @@
 /// @file
-/// The allreduce backends against each other and against what the ranks' connection can carry. On 2 to 4
-/// ranks; rounds of the backends and of a plain ping-pong between ranks 0 and 1 alternate. Every result is
-/// checked.
+/// The allreduce backends against each other, against MPI_Allreduce and against what the ranks' connection
+/// can carry. On 2 to 4 ranks; rounds of the backends and of a plain ping-pong between ranks 0 and 1
+/// alternate. Every result is checked. With --csv a line for every round, and a copy of as many bytes by all
+/// ranks at once instead of the ping-pong: what another launch of it (MPI with other settings) can be paired
+/// with.
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@
 #include "src/mpi/wait.hpp"
 #include "src/trace/metrics.hpp"
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/machine.hpp"
 #include "tests/bench/support/ping_pong.hpp"
 #include "tests/bench/support/timing.hpp"
 
@@ -21,11 +24,16 @@ namespace {
 
 constexpr int kMostRanks = 4;
 
+/// The blocking call, whose algorithms Open MPI chooses by other rules than those of MPI_Iallreduce.
+constexpr const char* kBlocking = "MPI_Allreduce";
+constexpr const char* kCopy = "copy";  ///< Of --csv only.
+
 /// Every backend there is. The first is what the others are measured against.
 constexpr std::array kBackends = {
 #define COLLECTIVE(name, help) #name,
 #include "src/collective/collectives.def"
 #undef COLLECTIVE
+    kBlocking,
 };
 
 struct Bench {
@@ -38,7 +46,9 @@ struct Bench {
 class Contestant {
  public:
   Contestant(const Bench& bench, const char* backend, std::size_t bytes)
-      : bench_(bench), data_(bytes / sizeof(float)), collective_(make(backend, bench.world)) {
+      : bench_(bench), data_(bytes / sizeof(float)) {
+    if (backend == kBlocking) return;
+    collective_ = std::move(make_collective(backend, bench.world)).value();
     collective_->add(data_.span());
   }
 
@@ -55,10 +65,6 @@ class Contestant {
   }
 
  private:
-  static std::unique_ptr<Collective> make(const char* backend, const mpi::Communicator& world) {
-    return std::move(make_collective(backend, world)).value();
-  }
-
   /// Small integers: every order of summation gives the same bits.
   static float pattern(std::size_t i) { return static_cast<float>(i % 61 + 1); }
 
@@ -68,8 +74,13 @@ class Contestant {
     for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = mine * pattern(i);
     mpi::barrier(bench_.world, bench_.wait);
     const double begin_s = now_s();
-    collective_->start(0);
-    mpi::wait_until(bench_.wait, [this] { return collective_->test(0); });
+    if (collective_) {
+      collective_->start(0);
+      mpi::wait_until(bench_.wait, [this] { return collective_->test(0); });
+    } else {
+      mpi::check(MPI_Allreduce(MPI_IN_PLACE, data_.data(), mpi::count(data_.size()), MPI_FLOAT, MPI_SUM,
+                               bench_.world.native()));
+    }
     const double seconds = now_s() - begin_s;
     check_sum();
     return seconds;
@@ -85,7 +96,7 @@ class Contestant {
 
   const Bench& bench_;
   AlignedArray<float> data_;
-  std::unique_ptr<Collective> collective_;
+  std::unique_ptr<Collective> collective_;  ///< None for the blocking call.
 };
 
 /// Medians of the rounds, in seconds: of each backend, and of one message from rank 0 to rank 1 (half a round
@@ -120,20 +131,13 @@ std::vector<double> quotients(const std::vector<double>& above, const std::vecto
 }
 
 void print_head(const Bench& bench) {
-  if (bench.options.csv) {
-    fmt::print(
-        "bytes,ranks,backend,us,algbw_gb_per_s,busbw_gb_per_s,ping_pong_gb_per_s,link_ratio,link_low,link_"
-        "high,"
-        "time_ratio,time_low,time_high\n");
-    return;
-  }
   fmt::print("Allreduce over {} ranks; {} rounds, wait policy {}, {}. Every sum was checked.\n",
              bench.world.size(), bench.options.rounds, mpi::wait_name(bench.wait), mpi::library_version());
   fmt::print(
       "A time is the greatest over the ranks; GB/s = 10^9 bytes/s. \"link\" is one-way bandwidth of a plain\n"
       "ping-pong of as many bytes between ranks 0 and 1; \"/{}\" is time over that of {}.\n\n",
       kBackends.front(), kBackends.front());
-  fmt::print("{:>8} {:<6}{:>10}{:>8}{:>8}{:>8}   {:<20}   {}\n", "bytes", "by", "us", "algbw", "busbw",
+  fmt::print("{:>8} {:<14}{:>10}{:>8}{:>8}{:>8}   {:<20}   {}\n", "bytes", "by", "us", "algbw", "busbw",
              "link", "busbw/link [95 %]", fmt::format("/{} [95 %]", kBackends.front()));
 }
 
@@ -147,14 +151,9 @@ void print_row(const Bench& bench, std::size_t bytes, std::size_t backend, const
   const double link = trace::algorithm_bandwidth(size, trace::median(rounds.message_s)) / kGiga;
   const auto of_link = trace::estimate_median(quotients(rounds.message_s, mine, busbw / algbw), kConfidence);
   const auto of_first = trace::estimate_median(quotients(mine, rounds.allreduce_s.front(), 1.0), kConfidence);
-  if (bench.options.csv)
-    fmt::print("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", bytes, ranks, kBackends[backend], seconds * kMicro,
-               algbw, busbw, link, of_link.median, of_link.low, of_link.high, of_first.median, of_first.low,
-               of_first.high);
-  else
-    fmt::print("{:>8} {:<6}{:>10.1f}{:>8.3f}{:>8.3f}{:>8.3f}   {:<20}   {}\n", size_text(bytes),
-               kBackends[backend], seconds * kMicro, algbw, busbw, link, interval_text(of_link),
-               backend == 0 ? "" : interval_text(of_first));
+  fmt::print("{:>8} {:<14}{:>10.1f}{:>8.3f}{:>8.3f}{:>8.3f}   {:<20}   {}\n", size_text(bytes),
+             kBackends[backend], seconds * kMicro, algbw, busbw, link, interval_text(of_link),
+             backend == 0 ? "" : interval_text(of_first));
   std::fflush(stdout);
 }
 
@@ -168,6 +167,35 @@ void run(const Bench& bench) {
   }
 }
 
+/// Whether --only asks for it, by its own name or for want of any.
+bool wanted(const Bench& bench, std::string_view name) {
+  const auto& only = bench.options.only;
+  return only.empty() || std::ranges::find(only, name) != only.end();
+}
+
+void print_csv(const Bench& bench, std::size_t bytes, const char* name, const std::vector<double>& seconds) {
+  if (bench.world.rank() != 0) return;
+  fmt::print("{},{},{},{:.3f}\n", bytes, bench.world.size(), name, trace::median(seconds) * kMicro);
+  std::fflush(stdout);
+}
+
+/// Sizes from 4 KiB in steps of four; who goes first changes from round to round.
+void run_csv(const Bench& bench) {
+  if (bench.world.rank() == 0) fmt::print("bytes,ranks,by,us\n");
+  const auto rounds = static_cast<std::size_t>(bench.options.rounds);
+  const std::size_t turns = kBackends.size() + 1;
+  for (std::size_t bytes = kSizes.front(); bytes <= kSizes.back(); bytes *= 4)
+    for (std::size_t turn = 0; turn < rounds * turns; ++turn) {
+      const std::size_t which = (turn / turns + turn) % turns;
+      const char* name = which < kBackends.size() ? kBackends[which] : kCopy;
+      if (!wanted(bench, name)) continue;
+      const int timed = iterations(bytes, bench.options.quick);
+      print_csv(bench, bytes, name,
+                name == kCopy ? Copy(bytes).run_together(bench.world, bench.wait, timed)
+                              : Contestant(bench, name, bytes).run(timed));
+    }
+}
+
 }  // namespace
 }  // namespace steelyard::bench
 
@@ -177,6 +205,10 @@ int main(int argc, char** argv) {
   const auto world = mpi::Communicator::duplicate_world();
   const auto options = bench::parse_options(argc, argv);
   if (!bench::accept(world, options, bench::kMostRanks)) return 2;
-  bench::run({options.value(), world});
+  const bench::Bench all{options.value(), world};
+  if (all.options.csv)
+    bench::run_csv(all);
+  else
+    bench::run(all);
   return 0;
 }

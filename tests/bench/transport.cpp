@@ -2,8 +2,8 @@
 /// What one exchange with a parameter server costs over what MPI needs to move the same bytes. On 2 ranks: a
 /// worker on rank 0, a server on rank 1, one tensor in one bundle, through the program's own server loop and
 /// PsSynchronizer. The exchange is push, the server's optimizer update (plain sgd) and reply. Beside it a
-/// ping-pong that moves the same payload there and back and computes nothing, and one that makes the same
-/// update by hand. Rounds of the three alternate.
+/// ping-pong that moves the same payload there and back and computes nothing, one that makes the same
+/// update by hand, and a copy of as many bytes in memory. Rounds of all alternate.
 
 #include <fmt/format.h>
 
@@ -19,6 +19,7 @@
 #include "src/mpi/topology.hpp"
 #include "src/trace/metrics.hpp"
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/machine.hpp"
 #include "tests/bench/support/ping_pong.hpp"
 #include "tests/bench/support/timing.hpp"
 
@@ -149,7 +150,7 @@ PingPong::Work update_by_hand() {
 }
 
 /// The contestants; a round's figure is the median of its iterations.
-enum Contestant : std::size_t { kExchange, kMessages, kPingPong, kByHand, kContestants };
+enum Contestant : std::size_t { kExchange, kMessages, kPingPong, kByHand, kCopy, kContestants };
 using Rounds = std::array<std::vector<double>, kContestants>;  ///< Seconds.
 
 Rounds measure(const Bench& bench, std::size_t bytes) {
@@ -159,7 +160,8 @@ Rounds measure(const Bench& bench, std::size_t bytes) {
       [&] { return Exchange(bench, bytes, timed, true).run(); },
       [&] { return Exchange(bench, bytes, timed, false).run(); },
       [&] { return PingPong(bench.world, bytes).run(timed); },
-      [&] { return PingPong(bench.world, bytes, update_by_hand()).run(timed); }};
+      [&] { return PingPong(bench.world, bytes, update_by_hand()).run(timed); },
+      [&] { return Copy(bytes).run_alone(bench.world, timed); }};
   Rounds rounds;
   for (std::size_t round = 0; round < static_cast<std::size_t>(bench.options.rounds); ++round)
     for (std::size_t turn = 0; turn < kContestants; ++turn) {
@@ -171,10 +173,7 @@ Rounds measure(const Bench& bench, std::size_t bytes) {
 
 void print_head(const Bench& bench) {
   if (bench.options.csv) {
-    fmt::print(
-        "bytes,exchange_us,exchange_gb_per_s,ping_pong_us,ping_pong_gb_per_s,by_hand_us,"
-        "ping_pong_ratio,ping_pong_low,ping_pong_high,by_hand_ratio,by_hand_low,by_hand_high,"
-        "messages_us,messages_ratio,messages_low,messages_high\n");
+    fmt::print("bytes,by,round,us\n");
     return;
   }
   fmt::print("One server, one worker, one bundle; {} rounds, wait policy {}, {}.\n", bench.options.rounds,
@@ -195,7 +194,7 @@ trace::Estimate ratio(const Rounds& rounds, Contestant one, Contestant other) {
   return trace::estimate_median(all, kConfidence);
 }
 
-void print_row(const Bench& bench, std::size_t bytes, const Rounds& rounds) {
+void print_row(std::size_t bytes, const Rounds& rounds) {
   const double ours = trace::median(rounds[kExchange]);
   const double plain = trace::median(rounds[kPingPong]);
   const double hand = trace::median(rounds[kByHand]);
@@ -206,15 +205,17 @@ void print_row(const Bench& bench, std::size_t bytes, const Rounds& rounds) {
   const auto moved = 2.0 * static_cast<double>(bytes);
   const double ours_speed = trace::algorithm_bandwidth(moved, ours) / kGiga;
   const double plain_speed = trace::algorithm_bandwidth(moved, plain) / kGiga;
-  if (bench.options.csv)
-    fmt::print("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", bytes, ours * kMicro, ours_speed,
-               plain * kMicro, plain_speed, hand * kMicro, to_plain.median, to_plain.low, to_plain.high,
-               to_hand.median, to_hand.low, to_hand.high, messages_us, messages.median, messages.low,
-               messages.high);
-  else
-    fmt::print("{:>8}{:>12.1f}{:>7.3f}{:>13.1f}{:>7.3f}{:>12.1f}{:>13.1f}  {:<19}  {:<19}  {}\n",
-               size_text(bytes), ours * kMicro, ours_speed, plain * kMicro, plain_speed, hand * kMicro,
-               messages_us, interval_text(to_plain), interval_text(to_hand), interval_text(messages));
+  fmt::print("{:>8}{:>12.1f}{:>7.3f}{:>13.1f}{:>7.3f}{:>12.1f}{:>13.1f}  {:<19}  {:<19}  {}\n",
+             size_text(bytes), ours * kMicro, ours_speed, plain * kMicro, plain_speed, hand * kMicro,
+             messages_us, interval_text(to_plain), interval_text(to_hand), interval_text(messages));
+  std::fflush(stdout);
+}
+
+void print_rounds(std::size_t bytes, const Rounds& rounds) {
+  constexpr std::array kNames = {"exchange", "messages", "ping_pong", "by_hand", "copy"};
+  for (std::size_t who = 0; who < kContestants; ++who)
+    for (std::size_t round = 0; round < rounds[who].size(); ++round)
+      fmt::print("{},{},{},{:.3f}\n", bytes, kNames[who], round, rounds[who][round] * kMicro);
   std::fflush(stdout);
 }
 
@@ -223,7 +224,11 @@ void run(const Bench& bench) {
   if (speaks) print_head(bench);
   for (const std::size_t bytes : kSizes) {
     const Rounds rounds = measure(bench, bytes);
-    if (speaks) print_row(bench, bytes, rounds);
+    if (!speaks) continue;
+    if (bench.options.csv)
+      print_rounds(bytes, rounds);
+    else
+      print_row(bytes, rounds);
   }
 }
 

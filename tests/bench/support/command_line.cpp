@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 #include "src/mpi/wait.hpp"
@@ -14,7 +15,19 @@ constexpr int kMostRounds = 1000;
 bool parse_rounds(std::string_view text, int& rounds) {
   const char* const end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, rounds);
-  return code == std::errc() && rest == end && rounds >= kLeastRounds && rounds <= kMostRounds;
+  return code == std::errc() && rest == end && rounds >= 1 && rounds <= kMostRounds;
+}
+
+Error wrong_rounds(std::string_view value) {
+  return Error{"--rounds '" + std::string(value) + "': a number from " + std::to_string(kLeastRounds) +
+               ", which a 95 % interval needs, to " + std::to_string(kMostRounds) + "; with --csv from 1"};
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> names;
+  std::stringstream stream(list);
+  for (std::string name; std::getline(stream, name, ',');) names.push_back(name);
+  return names;
 }
 
 std::optional<Error> wrong_ranks(int ranks, int most_ranks) {
@@ -34,16 +47,18 @@ Expected<Options> parse_options(int argc, char** argv) {
       options.quick = true;
     } else if (argument == "--csv") {
       options.csv = true;
-    } else if (argument == "--rounds") {
-      const std::string_view value = i + 1 < argc ? argv[++i] : "";
-      if (!parse_rounds(value, options.rounds))
-        return Error{"--rounds '" + std::string(value) + "': a number from " + std::to_string(kLeastRounds) +
-                     ", which a 95 % interval needs, to " + std::to_string(kMostRounds)};
+    } else if (argument == "--rounds" || argument == "--only") {
+      const char* const value = i + 1 < argc ? argv[++i] : "";
+      if (argument == "--only")
+        options.only = split(value);
+      else if (!parse_rounds(value, options.rounds))
+        return wrong_rounds(value);
     } else {
       return Error{"unknown argument '" + std::string(argument) +
-                   "'; known are --rounds N, --quick and --csv"};
+                   "'; known are --rounds N, --quick, --csv and --only NAME,NAME"};
     }
   }
+  if (!options.csv && options.rounds < kLeastRounds) return wrong_rounds(std::to_string(options.rounds));
   return options;
 }
 

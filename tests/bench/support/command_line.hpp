@@ -1,9 +1,11 @@
 #pragma once
 
 /// @file
-/// The few options that both benchmarks take.
+/// The few options that the MPI benchmarks take.
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/mpi/communicator.hpp"
 
@@ -13,7 +15,8 @@ namespace steelyard::bench {
 struct Options {
   int rounds = 15;
   bool quick = false;  ///< Fewer iterations per round.
-  bool csv = false;    ///< Rows for a program to read instead of a table for people.
+  bool csv = false;    ///< A row for every round instead of a table for people; then one round is enough.
+  std::vector<std::string> only;  ///< Contestants by name; empty for all.
 };
 
 /// The least number of rounds from which a 95 % interval of a median can be made.

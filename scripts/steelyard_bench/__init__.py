@@ -1,0 +1,1 @@
+"""Steelyard beside its peers: paired, interleaved measurements, one table."""
