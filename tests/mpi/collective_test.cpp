@@ -209,7 +209,7 @@ TEST(Collective, UnknownNameListsEveryBackend) {
   const auto none = make_collective("gloo", test::launch().world);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
-            "unknown collective 'gloo'; choose one of: auto, mpi, ring, recursive, shared");
+            "unknown collective 'gloo'; choose one of: mpi, ring, recursive, shared, auto");
 }
 
 }  // namespace
