@@ -24,7 +24,7 @@ class Planner {
       : schedule_(schedule),
         data_(data),
         rank_(rank),
-        rounds_(std::bit_width(static_cast<unsigned>(ranks)) - 1),
+        rounds_(static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1),
         folded_(2 * (ranks - (1 << rounds_))) {}
 
   void plan() {

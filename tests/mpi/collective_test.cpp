@@ -149,7 +149,7 @@ void expect_within_bound(Collective& collective, Wire wire, int roundings) {
 TEST(NarrowWire, KeepsItsBoundAndReplicasKeepTheSameBits) {
   const mpi::Communicator& world = test::launch().world;
   const int ranks = world.size();
-  const int rounds = std::bit_width(static_cast<unsigned>(ranks)) - 1;
+  const int rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1;
   for (const Wire wire : {Wire::fp16, Wire::bf16}) {
     expect_within_bound(*make_collective("mpi", world, {wire}).value(), wire, ranks);
     expect_within_bound(*make_collective("ring", world, {wire}).value(), wire, ranks);
@@ -209,7 +209,7 @@ TEST(Collective, UnknownNameListsEveryBackend) {
   const auto none = make_collective("gloo", test::launch().world);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
-            "unknown collective 'gloo'; choose one of: auto, mpi, ring, recursive, shared");
+            "unknown collective 'gloo'; choose one of: mpi, ring, recursive, shared, auto");
 }
 
 }  // namespace
