@@ -1,8 +1,14 @@
 #include "modes/allreduce/synchronizer.hpp"
 
+#include <algorithm>
+
 namespace steelyard::allreduce {
 
 using trace::Phase;
+
+namespace {
+std::size_t elements(const Bucket& bucket) { return bucket.end - bucket.begin; }
+}  // namespace
 
 AllreduceSynchronizer::AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
                                              Collective& collective, const Optimizer& optimizer)
@@ -13,11 +19,19 @@ AllreduceSynchronizer::AllreduceSynchronizer(Session& session, const BucketPlan&
       optimizer_(optimizer),
       wire_bytes_(wire_bytes(session.config)),
       state_(plan.layout.elements * optimizer.state_per_element()),
-      started_ns_(plan.buckets.size()) {
+      started_ns_(plan.buckets.size()),
+      under_way_(plan.buckets.size()) {
   for (const Bucket& bucket : plan_.buckets) {
     missing_.push_back(bucket.tensors.size());
     collective_.add(parameters_.gradient_arena().subspan(bucket.begin, bucket.end - bucket.begin));
   }
+}
+
+void AllreduceSynchronizer::values_needed(TensorId tensor) {
+  complete(plan_.bucket_of[tensor]);
+  // The other buckets advance meanwhile.
+  if (const auto first = std::ranges::find(under_way_, true); first != under_way_.end())
+    collective_.test(static_cast<int>(first - under_way_.begin()));
 }
 
 void AllreduceSynchronizer::gradient_ready(TensorId tensor) {
@@ -30,35 +44,42 @@ void AllreduceSynchronizer::gradient_ready(TensorId tensor) {
 
 void AllreduceSynchronizer::start_ready_buckets() {
   for (; started_ < plan_.buckets.size() && missing_[started_] == 0; ++started_) {
+    const std::size_t bytes =
+        allreduce_bytes_sent(elements(plan_.buckets[started_]) * wire_bytes_, session_.workers.size());
+    session_.recorder.count_sent(bytes, 1);
+    session_.recorder.count_received(bytes, 0);
     started_ns_[started_] = session_.recorder.now_ns();
     collective_.start(static_cast<int>(started_));
+    under_way_[started_] = true;
   }
 }
 
-void AllreduceSynchronizer::finish_step(Step step, bool) {
-  for (std::size_t i = 0; i < plan_.buckets.size(); ++i) complete(i, step);
+void AllreduceSynchronizer::finish_step(Step step, bool last) {
+  step_ = step;
   started_ = 0;
+  for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
+    missing_[i] = plan_.buckets[i].tensors.size();
+    if (last) complete(i);
+  }
 }
 
-void AllreduceSynchronizer::complete(std::size_t index, Step step) {
+void AllreduceSynchronizer::complete(std::size_t index) {
+  if (!under_way_[index]) return;
   trace::Recorder& recorder = session_.recorder;
   const Bucket& bucket = plan_.buckets[index];
-  const std::size_t elements = bucket.end - bucket.begin;
-  const std::size_t bytes = allreduce_bytes_sent(elements * wire_bytes_, session_.workers.size());
   {
     const trace::Scope scope(recorder, Phase::wait);
     mpi::wait_until(session_.wait, [&] { return collective_.test(static_cast<int>(index)); });
   }
-  recorder.event(Phase::allreduce, step, started_ns_[index], -1, -1, elements * wire_bytes_);
-  recorder.count_sent(bytes, 1);
-  recorder.count_received(bytes, 0);
-  missing_[index] = bucket.tensors.size();
+  recorder.event(Phase::allreduce, step_, started_ns_[index], -1, -1, elements(bucket) * wire_bytes_);
+  under_way_[index] = false;
 
   const trace::Scope scope(recorder, Phase::update);
-  const auto values = parameters_.value_arena().subspan(bucket.begin, elements);
+  const auto values = parameters_.value_arena().subspan(bucket.begin, elements(bucket));
   const std::size_t per_element = optimizer_.state_per_element();
-  optimizer_.apply({values, parameters_.gradient_arena().subspan(bucket.begin, elements), values,
-                    state_.span().subspan(bucket.begin * per_element, elements * per_element), step + 1});
+  optimizer_.apply({values, parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)), values,
+                    state_.span().subspan(bucket.begin * per_element, elements(bucket) * per_element),
+                    step_ + 1});
 }
 
 }  // namespace steelyard::allreduce

@@ -14,20 +14,22 @@ inline std::size_t wire_bytes(const TrialConfig& config) {
                                        : steelyard::wire_bytes(find_wire(config.wire).value());
 }
 
-/// Sums gradients bucket by bucket while backward goes on; then every replica takes the same optimizer step.
+/// Sums gradients bucket by bucket while backward and the next forward go on; the forward waits layer by
+/// layer, and every replica takes the same optimizer step on a bucket before it reads the values.
 /// Buckets start in index order on every rank, never in the order in which they happen to be ready.
 class AllreduceSynchronizer final : public Synchronizer {
  public:
   AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
                         Collective& collective, const Optimizer& optimizer);
 
-  void values_needed(TensorId) override {}  // finish_step has left them up to date.
+  void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
   void finish_step(Step step, bool last) override;
 
  private:
   void start_ready_buckets();
-  void complete(std::size_t bucket, Step step);
+  /// Waits for the sum of a bucket under way and applies the optimizer to it.
+  void complete(std::size_t bucket);
 
   Session& session_;
   const BucketPlan& plan_;
@@ -38,7 +40,9 @@ class AllreduceSynchronizer final : public Synchronizer {
   AlignedArray<float> state_;
   std::vector<std::size_t> missing_;      ///< [buckets] tensors whose gradient is not ready.
   std::vector<std::int64_t> started_ns_;  ///< [buckets]
+  std::vector<bool> under_way_;           ///< [buckets] started and not yet applied.
   std::size_t started_ = 0;               ///< Buckets started in this step.
+  Step step_ = 0;                         ///< Of the buckets under way.
 };
 
 }  // namespace steelyard::allreduce

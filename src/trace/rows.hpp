@@ -127,7 +127,7 @@ struct TrialRow {
   Text<64> label;
   std::int64_t steps, warmup, batch;
   std::uint8_t confirmation;  ///< 1 in the fresh rounds that confirm a winner.
-  Text<16> transport;         ///< ps: shared, message, mixed; empty before the trial and in allreduce.
+  Text<16> transport;         ///< ps: shared, message, mixed; allreduce: in_place or "".
   Text<8> wire;               ///< Type in which gradients travel: fp32, fp16, bf16.
 };
 
