@@ -3,6 +3,7 @@
 /// @file
 /// A collective as the messages that one rank sends and receives, in the order of the algorithm.
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -47,6 +48,8 @@ class Schedule {
   std::span<float> rounded_at_end() const { return rounded_at_end_; }
   const std::vector<SendItem>& sends() const { return sends_; }
   const std::vector<ReceiveItem>& receives() const { return receives_; }
+  /// Whether anything that arrives is added and does not just replace.
+  bool adds() const { return std::ranges::any_of(receives_, &ReceiveItem::add); }
   /// Elements of the largest message.
   std::size_t largest() const { return largest_; }
 
