@@ -36,6 +36,7 @@ struct TrialConfig {
   // allreduce
   std::string collective = "auto";
   std::string wire = "fp32";  ///< In which gradients travel.
+  bool sharded_optimizer = false;
   std::size_t first_bucket_bytes = 0;
   std::size_t bucket_bytes = 0;
   // both

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "modes/allreduce/in_place.hpp"
+#include "modes/allreduce/sharded.hpp"
 #include "modes/allreduce/synchronizer.hpp"
 #include "modes/server_ranks.hpp"
 
@@ -9,40 +10,12 @@ namespace {
 
 using namespace allreduce;
 
-Status check(const TrialConfig& config, const ModelSpec&, const mpi::Topology& topology) {
-  const int ranks = topology.ranks();
-  if (config.servers < 0 || config.servers >= ranks)
-    return Error{"allreduce with " + std::to_string(config.servers) + " idle ranks of " +
-                 std::to_string(ranks) + ": at least one rank must work"};
-  if (config.servers > 0)
-    if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
-      return parsed.error();
-  // Only the name is looked at: a communicator is made where the trial runs.
-  if (auto known = check_collective(config.collective); !known) return known.error();
-  return success();
-}
-
 Roles roles(const TrialConfig& config, const std::vector<int>& node_of_rank) {
   Roles roles = choose_server_ranks(config.server_ranks, config.servers, node_of_rank);
   roles.idle = std::move(roles.servers);
   roles.servers.clear();
   return roles;
 }
-
-StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
-  const auto workers = static_cast<int>(roles(config, topology.node_of_rank).workers.size());
-  const BucketPlan plan = plan_buckets(model.inventory, config.first_bucket_bytes, config.bucket_bytes);
-  StepTraffic traffic;
-  traffic.buckets = plan.buckets.size();
-  for (const Bucket& bucket : plan.buckets)
-    traffic.worker_bytes_out +=
-        allreduce_bytes_sent((bucket.end - bucket.begin) * wire_bytes(config), workers);
-  traffic.worker_bytes_in = traffic.worker_bytes_out;
-  traffic.worker_messages_out = plan.buckets.size();
-  return traffic;
-}
-
-std::vector<trace::PlacementRow> no_placement(const TrialConfig&, const ModelSpec&) { return {}; }
 
 /// Whether all workers are on one node whose shared memory holds their arenas.
 bool fits_in_place(const TrialConfig& config, const Roles& who, const mpi::Topology& topology,
@@ -54,6 +27,52 @@ bool fits_in_place(const TrialConfig& config, const Roles& who, const mpi::Topol
   return wanted && std::ranges::all_of(who.workers, [&](Rank rank) { return node_of(rank) == node; }) &&
          needed + mpi::kSharedMemoryMargin <= topology.shared_memory_of_node[static_cast<std::size_t>(node)];
 }
+
+/// The backend that goes in two halves: `auto` measures whole allreduces, so it takes the ring then.
+std::string split_backend(const TrialConfig& config) {
+  return config.collective == "auto" ? "ring" : config.collective;
+}
+
+Status check_sharded(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
+  const Roles who = roles(config, topology.node_of_rank);
+  if (fits_in_place(config, who, topology, total_elements(model.inventory))) return success();
+  if (config.collective == "shared")
+    return Error{
+        "--sharded-optimizer with --collective shared needs all workers on one node and room in its "
+        "/dev/shm; "
+        "ring, recursive, mpi and auto can do it anywhere"};
+  return check_split_collective(split_backend(config));
+}
+
+Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
+  const int ranks = topology.ranks();
+  if (config.servers < 0 || config.servers >= ranks)
+    return Error{"allreduce with " + std::to_string(config.servers) + " idle ranks of " +
+                 std::to_string(ranks) + ": at least one rank must work"};
+  if (config.servers > 0)
+    if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
+      return parsed.error();
+  // Only the name is looked at: a communicator is made where the trial runs.
+  if (auto known = check_collective(config.collective); !known) return known.error();
+  return config.sharded_optimizer ? check_sharded(config, model, topology) : success();
+}
+
+StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
+  const Roles who = roles(config, topology.node_of_rank);
+  const auto workers = static_cast<int>(who.workers.size());
+  const BucketPlan plan = plan_buckets(model.inventory, config.first_bucket_bytes, config.bucket_bytes);
+  StepTraffic traffic;
+  traffic.buckets = plan.buckets.size();
+  for (const Bucket& bucket : plan.buckets)
+    traffic.worker_bytes_out += allreduce_bytes_sent(elements(bucket) * wire_bytes(config), workers);
+  traffic.worker_bytes_in = traffic.worker_bytes_out;
+  const bool in_halves =
+      config.sharded_optimizer && !fits_in_place(config, who, topology, plan.layout.elements);
+  traffic.worker_messages_out = (in_halves ? 2 : 1) * plan.buckets.size();
+  return traffic;
+}
+
+std::vector<trace::PlacementRow> no_placement(const TrialConfig&, const ModelSpec&) { return {}; }
 
 void train(Session& session, Share share, Parameters& parameters, Synchronizer& synchronizer) {
   const auto model = make_model(session, share, true);
@@ -71,11 +90,43 @@ void run_in_place(Session& session, const BucketPlan& plan, const Optimizer& opt
     initial_values(session.model.inventory, id, session.config.seed, 0, parameters.values(id));
   if (session.config.collective == "auto")
     for (const Bucket& bucket : plan.buckets)
-      session.collective_choices.push_back({(bucket.end - bucket.begin) * sizeof(float), "shared", {}});
+      session.collective_choices.push_back({elements(bucket) * sizeof(float), "shared", {}});
   mpi::barrier(session.workers, session.wait);
   InPlaceSynchronizer synchronizer(session, plan, arenas, optimizer);
   train(session, share, parameters, synchronizer);
   mpi::barrier(session.workers, session.wait);  // To free the window waits for all too, but burns a core.
+}
+
+CollectiveOptions collective_options(Session& session) {
+  const TrialConfig& config = session.config;
+  return {find_wire(config.wire).value(), config.deterministic, session.wait, &session.collective_choices};
+}
+
+void run_replicated(Session& session, const BucketPlan& plan, const Optimizer& optimizer, Share share) {
+  Parameters parameters(session.model.inventory, plan.layout);
+  parameters.initialise(session.config.seed);
+  const std::int64_t begin_ns = session.recorder.now_ns();
+  const auto collective =
+      std::move(make_collective(session.config.collective, session.workers, collective_options(session)))
+          .value();
+  AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, optimizer);
+  session.choosing_ns = session.recorder.now_ns() - begin_ns;
+  train(session, share, parameters, synchronizer);
+}
+
+void run_sharded(Session& session, const BucketPlan& plan, const Optimizer& optimizer, Share share) {
+  Parameters parameters(session.model.inventory, plan.layout);
+  parameters.initialise(session.config.seed);
+  const std::string backend = split_backend(session.config);
+  if (session.config.collective == "auto")
+    for (const Bucket& bucket : plan.buckets)
+      session.collective_choices.push_back({elements(bucket) * sizeof(float), backend, {}});
+  const std::int64_t begin_ns = session.recorder.now_ns();
+  const auto collective =
+      std::move(make_split_collective(backend, session.workers, collective_options(session))).value();
+  ShardedSynchronizer synchronizer(session, plan, parameters, *collective, optimizer);
+  session.choosing_ns = session.recorder.now_ns() - begin_ns;
+  train(session, share, parameters, synchronizer);
 }
 
 void run(Session& session) {
@@ -89,16 +140,8 @@ void run(Session& session) {
   const Share share{worker, session.workers.size()};
   const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
   if (in_place) return run_in_place(session, plan, *optimizer, share);
-  Parameters parameters(session.model.inventory, plan.layout);
-  parameters.initialise(config.seed);
-  const std::int64_t begin_ns = session.recorder.now_ns();
-  const auto collective = std::move(make_collective(config.collective, session.workers,
-                                                    {find_wire(config.wire).value(), config.deterministic,
-                                                     session.wait, &session.collective_choices}))
-                              .value();
-  AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, *optimizer);
-  session.choosing_ns = session.recorder.now_ns() - begin_ns;
-  train(session, share, parameters, synchronizer);
+  if (config.sharded_optimizer) return run_sharded(session, plan, *optimizer, share);
+  run_replicated(session, plan, *optimizer, share);
 }
 
 }  // namespace

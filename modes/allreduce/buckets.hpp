@@ -15,6 +15,7 @@ struct Bucket {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
+inline std::size_t elements(const Bucket& bucket) { return bucket.end - bucket.begin; }
 
 struct BucketPlan {
   std::vector<Bucket> buckets;         ///< In the order in which they start.

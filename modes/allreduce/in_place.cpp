@@ -57,7 +57,7 @@ void InPlaceSynchronizer::gradient_ready(TensorId tensor) {
     std::size_t next = arrived_ - step_begin_;
     for (; next < plan_.buckets.size() && missing_[next] == 0; ++next) {
       const Bucket& bucket = plan_.buckets[next];
-      const std::size_t moved = allreduce_bytes_sent((bucket.end - bucket.begin) * sizeof(float), ranks_);
+      const std::size_t moved = allreduce_bytes_sent(elements(bucket) * sizeof(float), ranks_);
       session_.recorder.count_sent(moved, 1);
       session_.recorder.count_received(moved, 0);
       started_ns_[next] = session_.recorder.now_ns();
@@ -112,7 +112,7 @@ void InPlaceSynchronizer::await(std::size_t index) {
   }
   for (; completed_ < wanted; ++completed_) {
     const std::size_t place = completed_ % plan_.buckets.size();
-    const std::size_t bytes = (plan_.buckets[place].end - plan_.buckets[place].begin) * sizeof(float);
+    const std::size_t bytes = elements(plan_.buckets[place]) * sizeof(float);
     session_.recorder.event(Phase::allreduce, static_cast<Step>(completed_ / plan_.buckets.size()),
                             started_ns_[place], -1, -1, bytes);
   }

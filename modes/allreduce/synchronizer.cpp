@@ -6,10 +6,6 @@ namespace steelyard::allreduce {
 
 using trace::Phase;
 
-namespace {
-std::size_t elements(const Bucket& bucket) { return bucket.end - bucket.begin; }
-}  // namespace
-
 AllreduceSynchronizer::AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
                                              Collective& collective, const Optimizer& optimizer)
     : session_(session),
@@ -23,7 +19,7 @@ AllreduceSynchronizer::AllreduceSynchronizer(Session& session, const BucketPlan&
       under_way_(plan.buckets.size()) {
   for (const Bucket& bucket : plan_.buckets) {
     missing_.push_back(bucket.tensors.size());
-    collective_.add(parameters_.gradient_arena().subspan(bucket.begin, bucket.end - bucket.begin));
+    collective_.add(parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)));
   }
 }
 

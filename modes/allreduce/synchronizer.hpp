@@ -8,10 +8,12 @@
 
 namespace steelyard::allreduce {
 
-/// Bytes that an element is counted with. What shared memory does within a node is counted as fp32.
+/// Bytes that an element is counted with. What shared memory does within a node is counted as fp32. With a
+/// sharded optimizer, the mean of the two halves: gradients in the wire's type, values in fp32.
 inline std::size_t wire_bytes(const TrialConfig& config) {
-  return config.collective == "shared" ? sizeof(float)
-                                       : steelyard::wire_bytes(find_wire(config.wire).value());
+  if (config.collective == "shared") return sizeof(float);
+  const std::size_t bytes = steelyard::wire_bytes(find_wire(config.wire).value());
+  return config.sharded_optimizer ? (bytes + sizeof(float)) / 2 : bytes;
 }
 
 /// Sums gradients bucket by bucket while backward and the next forward go on; the forward waits layer by

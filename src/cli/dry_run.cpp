@@ -27,7 +27,8 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
   std::string text = line_text(
       "mode", config.mode == "ps" ? fmt::format("ps {}, placement {}, transport {}", config.consistency,
                                                 config.placement, traffic.transport)
-                                  : fmt::format("allreduce by {}, wire {}", config.collective, config.wire));
+                                  : fmt::format("allreduce by {}, wire {}{}", config.collective, config.wire,
+                                                config.sharded_optimizer ? ", sharded optimizer" : ""));
   text += line_text("ranks", fmt::format("{} on {} node(s); servers {}; workers {}; idle {}",
                                          launch.world.size(), launch.topology.nodes, list(roles.servers),
                                          list(roles.workers), list(roles.idle)));
@@ -69,6 +70,7 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
                         {"workers", roles.workers},
                         {"idle", roles.idle},
                         {"wire", config.wire},
+                        {"sharded_optimizer", config.sharded_optimizer},
                         {"steps", config.steps},
                         {"batch", config.global_batch},
                         {"buckets", traffic.buckets},

@@ -56,6 +56,10 @@ const OptionSpec kSpecs[] = {
      HELP("in which type gradients travel in messages; sums are made in fp32, values stay fp32, and so does "
           "what goes through shared memory\n" +
           wire_help())},
+    {"sharded-optimizer", kBoth, OptionKind::flag, "false", 0, 0, "Mode",
+     HELP("allreduce: each worker updates a part of the values and keeps optimizer state for that alone; "
+          "gradients are reduce-scattered, then values gathered, in fp32. By ring, recursive or mpi; auto "
+          "takes ring. In place it is so anyway")},
     {"first-bucket-mib", kBoth, OptionKind::real, "0", 0, 65536, "Mode",
      HELP("allreduce: size at which the first bucket closes (0: as --bucket-mib 0)")},
     {"bucket-mib", kBoth, OptionKind::real, "0", 0, 65536, "Mode",

@@ -81,6 +81,7 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"mode", std::string(view(row.mode))},
           {"collective", std::string(view(row.collective))},
           {"wire", std::string(view(row.wire))},
+          {"sharded_optimizer", row.sharded_optimizer != 0},
           {"placement", std::string(view(row.placement))},
           {"consistency", std::string(view(row.consistency))},
           {"transport", std::string(view(row.transport))},
@@ -142,7 +143,9 @@ std::string trial_title(const trace::TrialRow& row) {
                        plural(row.servers, "server"), plural(row.workers, "worker"), view(row.placement),
                        view(row.transport));
   const std::string wire = view(row.wire) == "fp32" ? "" : fmt::format(" in {}", view(row.wire));
-  return fmt::format("allreduce by {}{}, {}", view(row.collective), wire, plural(row.workers, "worker"));
+  const std::string_view sharded = row.sharded_optimizer == 0 ? "" : ", sharded optimizer";
+  return fmt::format("allreduce by {}{}{}, {}", view(row.collective), wire, sharded,
+                     plural(row.workers, "worker"));
 }
 
 json trial_json(const std::string& run, const trace::RunTables& tables, const trace::TrialData& trial,

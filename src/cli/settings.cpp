@@ -84,6 +84,7 @@ Status check_combinations(const Options& options) {
       only("placement-offset", ps && options.text("placement") == "round_robin", "--placement round_robin"),
       only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
       only("collective", !train || !ps, "--mode allreduce"),
+      only("sharded-optimizer", !train || !ps, "--mode allreduce"),
       only("bucket-mib", !train || !ps, "--mode allreduce"),
       only("first-bucket-mib", !train || !ps, "--mode allreduce"),
       only("compute-ms", replay, "--model replay:…"), only("compute-samples", replay, "--model replay:…"),
@@ -144,6 +145,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.transport = options.text("transport");
   config.collective = options.text("collective");
   config.wire = options.text("wire");
+  config.sharded_optimizer = options.flag("sharded-optimizer");
   config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);
   config.bucket_bytes = static_cast<std::size_t>(options.real("bucket-mib") * 1048576.0);
   config.optimizer = options.text("optimizer");

@@ -129,6 +129,7 @@ trace::TrialRow TrialRunner::trial_row(std::uint16_t id, const PlannedTrial& tri
   row.mode = text<16>(c.mode);
   row.collective = text<32>(ps ? "" : c.collective);
   row.wire = text<8>(c.wire);
+  row.sharded_optimizer = !ps && c.sharded_optimizer ? 1 : 0;
   row.placement = text<64>(ps ? c.placement : "");
   row.consistency = text<16>(ps ? c.consistency : "");
   row.staleness_policy = text<16>(ps ? "keep" : "");

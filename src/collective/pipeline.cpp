@@ -16,7 +16,7 @@ constexpr int kTests = 8;
 Pipeline::Pipeline(const mpi::Communicator& ranks, Schedule schedule, Wire wire, int tag)
     : schedule_(std::move(schedule)),
       wire_(wire),
-      wide_in_(is_narrow() ? 0 : kWindow * schedule_.largest()),
+      wide_in_(is_narrow() || !schedule_.adds() ? 0 : kWindow * schedule_.largest()),
       narrow_in_(is_narrow() ? kWindow * schedule_.largest() : 0),
       narrow_out_(narrow_in_.size()),
       requests_(2 * kWindow) {

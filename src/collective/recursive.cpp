@@ -10,7 +10,7 @@
 
 #include <bit>
 
-#include "src/collective/pipelined.hpp"
+#include "src/collective/pipelined_split.hpp"
 
 namespace steelyard {
 namespace {
@@ -27,19 +27,32 @@ class Planner {
         rounds_(static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1),
         folded_(2 * (ranks - (1 << rounds_))) {}
 
-  void plan() {
-    if (is_given_away()) {
-      schedule_.send(rank_ + 1, data_);
-      schedule_.receive(rank_ + 1, data_, false);
-      return;
-    }
+  void allreduce() {
+    if (data_.size() <= kWholeUpTo) return sum_whole();
+    reduce_scatter();
+    allgather();
+  }
+
+  void reduce_scatter() {
+    if (is_given_away()) return schedule_.send(rank_ + 1, data_);
     if (rank_ < folded_) schedule_.receive(rank_ - 1, data_, true);
-    if (data_.size() <= kWholeUpTo)
-      exchange_whole();
-    else
-      halve(data_, 0);
+    for (int round = 0; round < rounds_; ++round) {
+      schedule_.send(peer(round), half(round, 1 - kept(round)));
+      schedule_.receive(peer(round), half(round, kept(round)), true);
+    }
+  }
+
+  void allgather() {
+    if (is_given_away()) return schedule_.receive(rank_ + 1, data_, false);
+    for (int round = rounds_ - 1; round >= 0; --round) {
+      schedule_.send(peer(round), half(round, kept(round)), round + 1 == rounds_);
+      schedule_.receive(peer(round), half(round, 1 - kept(round)), false);
+    }
     if (rank_ < folded_) schedule_.send(rank_ - 1, data_, true);
   }
+
+  /// What this rank holds between the two.
+  std::span<float> own() const { return is_given_away() ? data_.first(0) : window(rounds_); }
 
  private:
   bool is_given_away() const { return rank_ < folded_ && rank_ % 2 == 0; }
@@ -48,25 +61,27 @@ class Planner {
   Rank rank_at(int place) const { return place < folded_ / 2 ? 2 * place + 1 : place + folded_ / 2; }
   Rank peer(int round) const { return rank_at(place() ^ (1 << round)); }
 
-  void exchange_whole() {
+  int kept(int round) const { return place() >> round & 1; }
+  /// What is left to this rank of the data before `round`, and a half of it.
+  std::span<float> window(int round) const {
+    return round == 0 ? data_ : nth_part(window(round - 1), kept(round - 1), 2);
+  }
+  std::span<float> half(int round, int index) const { return nth_part(window(round), index, 2); }
+
+  void sum_whole() {
+    if (is_given_away()) {
+      schedule_.send(rank_ + 1, data_);
+      schedule_.receive(rank_ + 1, data_, false);
+      return;
+    }
+    if (rank_ < folded_) schedule_.receive(rank_ - 1, data_, true);
     for (int round = 0; round < rounds_; ++round) {
       // Both sides add the same two numbers only if each rounds its own as the other gets it.
       schedule_.send(peer(round), data_, true);
       schedule_.receive(peer(round), data_, true);
     }
     schedule_.round_at_end(data_);
-  }
-
-  void halve(std::span<float> window, int round) {
-    if (round == rounds_) return;
-    const int kept = place() >> round & 1;
-    const auto mine = nth_part(window, kept, 2);
-    const auto other = nth_part(window, 1 - kept, 2);
-    schedule_.send(peer(round), other);
-    schedule_.receive(peer(round), mine, true);
-    halve(mine, round + 1);
-    schedule_.send(peer(round), mine, round + 1 == rounds_);
-    schedule_.receive(peer(round), other, false);
+    if (rank_ < folded_) schedule_.send(rank_ - 1, data_, true);
   }
 
   Schedule& schedule_;
@@ -76,15 +91,35 @@ class Planner {
   int folded_;  ///< Ranks below it pair up.
 };
 
+void scatter_sums(Schedule& schedule, std::span<float> data, Rank rank, int ranks) {
+  Planner(schedule, data, rank, ranks).reduce_scatter();
+}
+
+void gather(Schedule& schedule, std::span<float> data, Rank rank, int ranks) {
+  Planner(schedule, data, rank, ranks).allgather();
+}
+
+std::span<float> own_part(std::span<float> data, Rank rank, int ranks) {
+  Schedule none(1);
+  return Planner(none, data, rank, ranks).own();
+}
+
 }  // namespace
 
+const SplitPlan kRecursiveSplit{scatter_sums, gather, own_part};
+
 void plan_recursive(Schedule& schedule, std::span<float> data, Rank rank, int ranks) {
-  Planner(schedule, data, rank, ranks).plan();
+  Planner(schedule, data, rank, ranks).allreduce();
 }
 
 std::unique_ptr<Collective> make_recursive_collective(const mpi::Communicator& workers,
                                                       const CollectiveOptions& options) {
   return std::make_unique<PipelinedCollective>(workers, plan_recursive, options.wire);
+}
+
+std::unique_ptr<SplitCollective> make_recursive_split(const mpi::Communicator& workers,
+                                                      const CollectiveOptions& options) {
+  return std::make_unique<PipelinedSplit>(workers, kRecursiveSplit, options.wire);
 }
 
 }  // namespace steelyard

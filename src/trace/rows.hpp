@@ -126,9 +126,10 @@ struct TrialRow {
   Text<16> status;          ///< planned, done, diverged.
   Text<64> label;
   std::int64_t steps, warmup, batch;
-  std::uint8_t confirmation;  ///< 1 in the fresh rounds that confirm a winner.
-  Text<16> transport;         ///< ps: shared, message, mixed; allreduce: in_place or "".
-  Text<8> wire;               ///< Type in which gradients travel: fp32, fp16, bf16.
+  std::uint8_t confirmation;       ///< 1 in the fresh rounds that confirm a winner.
+  Text<16> transport;              ///< ps: shared, message, mixed; allreduce: in_place or "".
+  Text<8> wire;                    ///< Type in which gradients travel: fp32, fp16, bf16.
+  std::uint8_t sharded_optimizer;  ///< allreduce: 1 if asked for; 0 in ps.
 };
 
 /// Which rank plays what in a trial.

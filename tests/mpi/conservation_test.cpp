@@ -124,6 +124,33 @@ TEST(Conservation, AllreduceCountsWhatARingMoves) {
   EXPECT_EQ(t.worker_in, t.worker_out);
 }
 
+// Gradients travel in the wire's type, values in four bytes; two collective calls for every bucket.
+TEST(Conservation, AShardedOptimizerCountsBothHalves) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  const auto workers = static_cast<std::size_t>(test::launch().world.size());
+  for (const char* collective : {"mpi", "ring", "recursive", "auto"})
+    for (const auto& [wire, bytes] : {std::pair{"fp32", 8U}, std::pair{"fp16", 6U}}) {
+      TrialConfig config = base("bsp", "range", 0);
+      config.mode = "allreduce";
+      config.collective = collective;
+      config.wire = wire;
+      config.sharded_optimizer = true;
+      config.first_bucket_bytes = config.bucket_bytes = std::size_t{1} << 30U;
+      const auto outcome = test::run_trial(config, model, test::small_dataset(model));
+      if (test::launch().world.rank() != 0) continue;
+      const StepTraffic traffic =
+          find_mode("allreduce").value()->traffic(config, model, test::launch().topology);
+      const bool in_place = config.collective == "auto" && config.wire == "fp32";
+      EXPECT_EQ(traffic.worker_bytes_out, bytes * total_elements(model.inventory) * (workers - 1) / workers);
+      EXPECT_EQ(traffic.worker_messages_out, in_place ? 1U : 2U);
+      const auto times = static_cast<std::uint64_t>(config.steps) * workers;
+      const Totals t = totals(outcome.ranks);
+      EXPECT_EQ(t.worker_out, times * traffic.worker_bytes_out) << collective << " " << wire;
+      EXPECT_EQ(t.worker_in, t.worker_out);
+      EXPECT_EQ(t.worker_messages, times * traffic.worker_messages_out) << collective << " " << wire;
+    }
+}
+
 TEST(Conservation, EvaluationSeesEveryTestSampleOnce) {
   const ModelSpec model = describe_model("mlp:784-37-19-10").value();
   TrialConfig config = base("bsp", "range", 0);

@@ -65,6 +65,50 @@ TEST(Deterministic, SharedMemoryAndParameterServersGiveTheSameBits) {
   }
 }
 
+// The same summands in the same order, whoever updates; small buckets have fewer elements than there are
+// ranks.
+TEST(Deterministic, AShardedOptimizerChangesNoBit) {
+  for (const char* collective : {"ring", "recursive"})
+    for (const char* optimizer : {"momentum", "adam"})
+      for (const std::size_t bucket_bytes : {std::size_t{4}, std::size_t{5000}, std::size_t{1} << 20U}) {
+        TrialConfig config = base();
+        config.mode = "allreduce";
+        config.servers = 0;
+        config.collective = collective;
+        config.optimizer = optimizer;
+        config.first_bucket_bytes = bucket_bytes;
+        config.bucket_bytes = bucket_bytes;
+        const auto replicated = run(config);
+        config.sharded_optimizer = true;
+        const auto sharded = run(config);
+        EXPECT_EQ(sharded.hash, replicated.hash) << collective << " " << optimizer << " " << bucket_bytes;
+        EXPECT_EQ(sharded.own_hash, sharded.hash);
+        EXPECT_EQ(run(config).hash, sharded.hash);
+      }
+}
+
+// Whatever the wire and the backend, all ranks end with the same bits. In place nothing changes.
+TEST(Deterministic, AShardedOptimizerLeavesAllRanksTheSameBits) {
+  for (const char* collective : {"mpi", "ring", "recursive", "auto", "shared"})
+    for (const char* wire : {"fp32", "bf16"}) {
+      TrialConfig config = base();
+      config.mode = "allreduce";
+      config.servers = 0;
+      config.collective = collective;
+      config.wire = wire;
+      config.sharded_optimizer = true;
+      const auto first = run(config);
+      EXPECT_EQ(first.own_hash, first.hash) << collective << " " << wire;
+      EXPECT_TRUE(config.collective == "mpi" || run(config).hash == first.hash) << collective << " " << wire;
+    }
+  TrialConfig config = base();
+  config.mode = "allreduce";
+  config.servers = 0;
+  const auto in_place = run(config);
+  config.sharded_optimizer = true;
+  EXPECT_EQ(run(config).hash, in_place.hash);
+}
+
 TEST(Deterministic, ChangingTheSeedChangesTheHash) {
   TrialConfig config = base();
   config.mode = "allreduce";

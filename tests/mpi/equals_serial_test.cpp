@@ -87,6 +87,34 @@ TEST(EqualsSerial, AllreduceWithEveryWireUpToItsRounding) {
     }
 }
 
+TEST(EqualsSerial, AShardedOptimizerWithEveryBackend) {
+  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "adam"})
+    for (const char* collective : kCollectives) {
+      TrialConfig config = base();
+      config.mode = "allreduce";
+      config.servers = 0;
+      config.collective = collective;
+      config.sharded_optimizer = true;
+      config.optimizer = optimizer;
+      if (config.optimizer != "momentum") config.optimizer_options.rate = 0.01F;  // As in the others here.
+      const bool adaptive = std::string_view(optimizer).starts_with("ad");
+      expect_serial(config, "mlp:784-37-19-10", adaptive ? kAdaptiveTolerance : kTolerance);
+    }
+}
+
+TEST(EqualsSerial, AShardedOptimizerWithEveryWireUpToItsRounding) {
+  for (const auto& [wire, tolerance] : {std::pair{"fp16", 2 * 0x1p-11}, std::pair{"bf16", 2 * 0x1p-8}})
+    for (const char* collective : {"auto", "mpi", "ring", "recursive"}) {
+      TrialConfig config = base();
+      config.mode = "allreduce";
+      config.servers = 0;
+      config.collective = collective;
+      config.wire = wire;
+      config.sharded_optimizer = true;
+      expect_serial(config, "mlp:784-10", tolerance);
+    }
+}
+
 TEST(EqualsSerial, PsWithEveryWireUpToItsRounding) {
   const ModelSpec model = describe_model("mlp:784-10").value();
   const Dataset dataset = test::small_dataset(model);
@@ -112,6 +140,9 @@ TEST(EqualsSerial, AllreduceOnSomeOfTheRanks) {
   config.mode = "allreduce";
   for (const int idle : numbers_of_servers()) {
     config.servers = idle;
+    expect_serial(config, "mlp:784-37-19-10");
+    config.collective = "recursive";
+    config.sharded_optimizer = true;
     expect_serial(config, "mlp:784-37-19-10");
   }
 }

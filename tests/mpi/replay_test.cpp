@@ -97,6 +97,35 @@ TEST(Replay, NarrowWiresSumEveryElement) {
     }
 }
 
+TEST(Replay, AShardedOptimizerDeliversEveryElement) {
+  for (const char* collective : {"auto", "mpi", "ring", "recursive", "shared"})
+    for (const char* wire : {"fp32", "fp16"})
+      for (const char* optimizer : {"sgd", "momentum", "adam"})
+        for (const std::size_t bucket : {std::size_t{1000}, std::size_t{1} << 20U}) {
+          TrialConfig config = base("allreduce", 0);
+          config.collective = collective;
+          config.wire = wire;
+          config.optimizer = optimizer;
+          config.first_bucket_bytes = bucket;
+          config.bucket_bytes = bucket;
+          config.sharded_optimizer = true;
+          run(config);
+          // On two nodes auto is a ring.
+          if (config.collective == "auto") run(config, 2);
+        }
+}
+
+TEST(Replay, AShardedOptimizerInSharedMemoryOfSeveralNodesIsRefused) {
+  if (test::launch().world.size() < 2) return;  // One rank is on one node.
+  TrialConfig config = base("allreduce", 0);
+  config.collective = "shared";
+  config.sharded_optimizer = true;
+  const ModelSpec model = describe_model("replay:lenet").value();
+  const Status refused = check_trial(config, model, test::pretend_nodes(2));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("ring, recursive, mpi"), std::string::npos);
+}
+
 TEST(Replay, EveryOptimizerIsExact) {
   const int servers = test::launch().world.size() / 2;
   for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "adam"}) {

@@ -89,6 +89,18 @@ TEST(SteadyState, OwnAllreduceAllocatesNothing) {
     }
 }
 
+TEST(SteadyState, AShardedOptimizerAllocatesNothing) {
+  for (const char* collective : {"ring", "recursive"})
+    for (const char* wire : {"fp32", "bf16"}) {
+      TrialConfig config = base("allreduce", 0);
+      config.collective = collective;
+      config.wire = wire;
+      config.sharded_optimizer = true;
+      config.bucket_bytes = config.first_bucket_bytes = 10'000;
+      EXPECT_EQ(allocations(config, 20, 60), 0U) << collective << " " << wire;
+    }
+}
+
 TEST(SteadyState, AllocationsAreSeen) {
   const std::uint64_t before = g_allocations;
   void* one = ::operator new(3);  // A new-expression may be optimised away; a call may not.

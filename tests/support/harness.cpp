@@ -64,6 +64,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   outcome.values = session.final_values;
   outcome.values.resize(total_elements(model.inventory));
   outcome.hash = session.parameter_hash;
+  outcome.own_hash = session.parameter_hash;
   const Rank first = roles.workers.front();
   mpi::broadcast(all.world, std::as_writable_bytes(std::span(outcome.values)), first);
   mpi::broadcast(all.world, std::as_writable_bytes(std::span(&outcome.hash, 1)), first);

@@ -21,6 +21,7 @@ const cli::Launch& launch();
 struct Outcome {
   std::vector<float> values;                ///< Final parameters, on every rank.
   std::uint64_t hash = 0;                   ///< On every rank.
+  std::uint64_t own_hash = 0;               ///< As this rank has it; 0 where it does not work.
   std::vector<trace::RankTrial> ranks;      ///< What each recorded, on rank 0.
   std::vector<EvaluationPart> evaluations;  ///< This worker's.
 };

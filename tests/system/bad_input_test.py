@@ -48,6 +48,7 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("unknown consistency", (*ps, "--consistency", "ssp")),
         ("--transport 'rdma': choose one of: auto, message, shared", (*ps, "--transport", "rdma")),
         ("--transport has no effect", (*allreduce, "--transport", "shared")),
+        ("--sharded-optimizer has no effect here: it goes with --mode allreduce", (*ps, "--sharded-optimizer")),
         ("unknown collective", (*allreduce, "--collective", "gloo")),
         ("unknown wire 'int8'; choose one of: fp32, fp16, bf16", (*allreduce, "--wire", "int8")),
         ("--wire 'fp16': ps sends fp32 only", (*ps, "--wire", "fp16")),

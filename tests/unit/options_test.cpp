@@ -101,6 +101,8 @@ TEST(Options, BadValuesAreNamedWithWhatIsAllowed) {
   EXPECT_EQ(reason({"compare", "--servers", "1,,2"}),
             "--servers '1,,2': must be whole numbers from 1 to 2147483647 with a ',' between");
   EXPECT_EQ(reason({"train", "--trace", "some"}), "--trace 'some': choose one of: full, off");
+  const auto sharded = parse({"train", "--mode", "allreduce", "--sharded-optimizer"});
+  EXPECT_TRUE(trial_request(sharded.value().options).value().config.sharded_optimizer);
   EXPECT_EQ(trial_request(parse({"train", "--wire", "bf16"}).value().options).value().config.wire, "bf16");
   EXPECT_NE(reason({"train", "--stpes", "3"}).find("--stpes"), std::string::npos);
   EXPECT_EQ(reason({"trian"}), "unknown command 'trian'; choose one of: train, compare, inspect");

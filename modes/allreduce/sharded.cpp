@@ -1,0 +1,101 @@
+#include "modes/allreduce/sharded.hpp"
+
+#include <algorithm>
+
+#include "modes/allreduce/synchronizer.hpp"
+
+namespace steelyard::allreduce {
+
+using trace::Phase;
+
+ShardedSynchronizer::ShardedSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
+                                         SplitCollective& collective, const Optimizer& optimizer)
+    : session_(session),
+      plan_(plan),
+      parameters_(parameters),
+      collective_(collective),
+      optimizer_(optimizer),
+      bytes_per_element_(wire_bytes(session.config)),
+      started_ns_(plan.buckets.size()),
+      stages_(plan.buckets.size(), Stage::idle) {
+  std::size_t state = 0;
+  for (const Bucket& bucket : plan_.buckets) {
+    missing_.push_back(bucket.tensors.size());
+    const OwnSlice own = collective_.add(parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)),
+                                         parameters_.value_arena().subspan(bucket.begin, elements(bucket)));
+    slices_.push_back({bucket.begin + own.begin, own.end - own.begin, state});
+    state += slices_.back().elements;
+  }
+  state_ = AlignedArray<float>(state * optimizer.state_per_element());
+}
+
+void ShardedSynchronizer::values_needed(TensorId tensor) {
+  progress();  // The others wait for this rank's slices, whatever it needs itself.
+  await(plan_.bucket_of[tensor]);
+}
+
+void ShardedSynchronizer::gradient_ready(TensorId tensor) {
+  --missing_[plan_.bucket_of[tensor]];
+  const trace::Scope scope(session_.recorder, Phase::push);
+  start_ready_buckets();
+  progress();
+}
+
+void ShardedSynchronizer::start_ready_buckets() {
+  std::size_t next = started_ - step_begin_;
+  for (; next < plan_.buckets.size() && missing_[next] == 0; ++next, ++started_) {
+    const std::size_t bytes =
+        allreduce_bytes_sent(elements(plan_.buckets[next]) * bytes_per_element_, session_.workers.size());
+    session_.recorder.count_sent(bytes, 2);
+    session_.recorder.count_received(bytes, 0);
+    started_ns_[next] = session_.recorder.now_ns();
+    collective_.start_reduce_scatter(static_cast<int>(next));
+    stages_[next] = Stage::summing;
+  }
+}
+
+void ShardedSynchronizer::progress() {
+  for (; updated_ < started_; ++updated_) {
+    const std::size_t index = updated_ % plan_.buckets.size();
+    if (!collective_.test(static_cast<int>(index))) return;
+    update(index);
+    collective_.start_allgather(static_cast<int>(index));
+    stages_[index] = Stage::gathering;
+  }
+  // Large transfers advance only inside MPI: give those under way a chance between layers.
+  if (const auto first = std::ranges::find(stages_, Stage::gathering); first != stages_.end())
+    collective_.test(static_cast<int>(first - stages_.begin()));
+}
+
+void ShardedSynchronizer::update(std::size_t index) {
+  const trace::Scope scope(session_.recorder, Phase::update);
+  const Slice& slice = slices_[index];
+  const auto values = parameters_.value_arena().subspan(slice.begin, slice.elements);
+  const std::size_t per_element = optimizer_.state_per_element();
+  optimizer_.apply({values, parameters_.gradient_arena().subspan(slice.begin, slice.elements), values,
+                    state_.span().subspan(slice.state * per_element, slice.elements * per_element),
+                    static_cast<std::int64_t>(updated_ / plan_.buckets.size()) + 1});
+}
+
+void ShardedSynchronizer::finish_step(Step, bool last) {
+  step_begin_ += plan_.buckets.size();
+  for (std::size_t i = 0; i < plan_.buckets.size(); ++i) missing_[i] = plan_.buckets[i].tensors.size();
+  for (std::size_t i = 0; last && i < plan_.buckets.size(); ++i) await(i);
+}
+
+void ShardedSynchronizer::await(std::size_t index) {
+  if (stages_[index] == Stage::idle) return;
+  {
+    const trace::Scope scope(session_.recorder, Phase::wait);
+    mpi::wait_until(session_.wait, [&] {
+      progress();
+      return stages_[index] == Stage::gathering && collective_.test(static_cast<int>(index));
+    });
+  }
+  stages_[index] = Stage::idle;
+  const auto step = static_cast<Step>((updated_ - 1) / plan_.buckets.size());
+  session_.recorder.event(Phase::allreduce, step, started_ns_[index], -1, -1,
+                          elements(plan_.buckets[index]) * bytes_per_element_);
+}
+
+}  // namespace steelyard::allreduce

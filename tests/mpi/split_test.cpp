@@ -1,0 +1,170 @@
+// The two halves of an allreduce: slices are a partition, own sums are exact, and values reach every rank.
+#include "src/collective/split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "src/base/random.hpp"
+#include "src/collective/pipelined_split.hpp"
+#include "src/mpi/wait.hpp"
+#include "tests/support/harness.hpp"
+
+namespace steelyard {
+namespace {
+
+const std::vector<std::size_t> kCounts = {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 64, 513, 1000, 100'001};
+
+// Small integers: every order of summation gives the same bits, so the comparison is exact.
+float summand(std::size_t i, Rank rank, int round) {
+  return static_cast<float>((i * 7 + static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(round)) %
+                            64);
+}
+float sum(std::size_t i, int ranks, int round) {
+  float sum = 0.0F;
+  for (Rank rank = 0; rank < ranks; ++rank) sum += summand(i, rank, round);
+  return sum;
+}
+
+struct Pairs {
+  std::vector<std::vector<float>> summands;
+  std::vector<std::vector<float>> values;
+  std::vector<OwnSlice> own;
+
+  /// Collective.
+  Pairs(SplitCollective& collective, const std::vector<std::size_t>& counts) {
+    for (const std::size_t count : counts) {
+      summands.emplace_back(count);
+      values.emplace_back(count);
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) own.push_back(collective.add(summands[i], values[i]));
+  }
+  int size() const { return static_cast<int>(own.size()); }
+};
+
+void wait_for(SplitCollective& collective, int number) {
+  mpi::wait_until(test::launch().wait, [&] { return collective.test(number); });
+}
+
+/// What a sharded optimizer does: the own slice of the sums, doubled, becomes the values.
+void update(Pairs& pairs, int number, int round) {
+  const auto n = static_cast<std::size_t>(number);
+  for (std::size_t i = pairs.own[n].begin; i < pairs.own[n].end; ++i) {
+    ASSERT_EQ(pairs.summands[n][i], sum(i, test::launch().world.size(), round)) << "pair " << n;
+    pairs.values[n][i] = 2.0F * pairs.summands[n][i];
+  }
+}
+
+/// Collective. All pairs under way at a time; ranks that are `late` start gathers before the last reductions,
+/// the others after, so halves interleave differently.
+void expect_exact(SplitCollective& collective) {
+  const mpi::Communicator& world = test::launch().world;
+  Pairs pairs(collective, kCounts);
+  for (int round = 0; round < 2 * world.size() + 1; ++round) {
+    const bool late = round % world.size() == world.rank();
+    for (std::size_t n = 0; n < pairs.own.size(); ++n)
+      for (std::size_t i = 0; i < pairs.summands[n].size(); ++i)
+        pairs.summands[n][i] = summand(i, world.rank(), round);
+    if (late) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int n = 0; n < pairs.size(); ++n) collective.start_reduce_scatter(n);
+    for (int n = 0; n < pairs.size(); ++n) {
+      wait_for(collective, n);
+      ASSERT_NO_FATAL_FAILURE(update(pairs, n, round));
+      collective.start_allgather(n);
+      if (late) wait_for(collective, n);
+    }
+    for (int n = 0; n < pairs.size(); ++n) wait_for(collective, n);
+    for (const auto& values : pairs.values)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(values[i], 2.0F * sum(i, world.size(), round));
+  }
+}
+
+class EverySplit : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Split, EverySplit, testing::Values("mpi", "ring", "recursive"));
+
+TEST_P(EverySplit, SumsAndGathersExactlyWhoeverIsLate) {
+  expect_exact(*make_split_collective(GetParam(), test::launch().world).value());
+}
+
+// 7 ranks' sums of numbers below 64 fit the bits of fp16.
+TEST_P(EverySplit, IsExactInANarrowWireWhereSumsHaveFewBits) {
+  expect_exact(*make_split_collective(GetParam(), test::launch().world, {Wire::fp16}).value());
+}
+
+TEST_P(EverySplit, SlicesOfAllRanksAreAPartition) {
+  const mpi::Communicator& world = test::launch().world;
+  const auto collective = std::move(make_split_collective(GetParam(), world)).value();
+  Pairs pairs(*collective, kCounts);
+  for (std::size_t n = 0; n < kCounts.size(); ++n) {
+    ASSERT_LE(pairs.own[n].begin, pairs.own[n].end);
+    ASSERT_LE(pairs.own[n].end, kCounts[n]);
+    for (std::size_t i = 0; i < std::min(kCounts[n], std::size_t{64}); ++i) {
+      const bool mine = pairs.own[n].begin <= i && i < pairs.own[n].end;
+      EXPECT_EQ(mpi::sum(world, mine ? 1.0 : 0.0), 1.0) << "element " << i << " of " << kCounts[n];
+    }
+    const auto held = static_cast<double>(pairs.own[n].end - pairs.own[n].begin);
+    EXPECT_EQ(mpi::sum(world, held), static_cast<double>(kCounts[n]));
+    const std::size_t fair = kCounts[n] / static_cast<std::size_t>(world.size());
+    EXPECT_LE(held, static_cast<double>(2 * fair + 4)) << "no rank holds far more than its part";
+  }
+}
+
+// Values keep all their bits whatever the wire of the summands.
+TEST_P(EverySplit, ValuesTravelInSinglePrecision) {
+  const mpi::Communicator& world = test::launch().world;
+  const auto collective = std::move(make_split_collective(GetParam(), world, {Wire::bf16})).value();
+  Pairs pairs(*collective, {1001});
+  for (std::size_t i = pairs.own[0].begin; i < pairs.own[0].end; ++i)
+    pairs.values[0][i] = random_unit(1, 2, i);
+  collective->start_allgather(0);
+  wait_for(*collective, 0);
+  for (std::size_t i = 0; i < 1001; ++i) ASSERT_EQ(pairs.values[0][i], random_unit(1, 2, i));
+}
+
+// Segments of a few elements, so that windows go round and messages overtake each other.
+TEST(PipelinedSplit, IsExactInManySegments) {
+  for (const SplitPlan* plan : {&kRingSplit, &kRecursiveSplit}) {
+    PipelinedSplit split(test::launch().world, *plan, Wire::fp32, 1000);
+    expect_exact(split);
+  }
+}
+
+// The same numbers added in the same order.
+TEST(PipelinedSplit, SumsHaveTheBitsOfTheWholeAllreduce) {
+  const mpi::Communicator& world = test::launch().world;
+  for (const char* name : {"ring", "recursive"}) {
+    const auto whole = std::move(make_collective(name, world)).value();
+    const auto split = std::move(make_split_collective(name, world)).value();
+    Pairs pairs(*split, kCounts);
+    std::vector<std::vector<float>> sums;
+    for (const std::size_t count : kCounts) sums.emplace_back(count);
+    for (std::size_t n = 0; n < kCounts.size(); ++n) {
+      whole->add(sums[n]);
+      for (std::size_t i = 0; i < kCounts[n]; ++i)
+        sums[n][i] = pairs.summands[n][i] = random_unit(3, static_cast<std::uint64_t>(world.rank()), i);
+      const int number = static_cast<int>(n);
+      whole->start(number);
+      split->start_reduce_scatter(number);
+      mpi::wait_until(test::launch().wait, [&] { return whole->test(number); });
+      wait_for(*split, number);
+      const auto [begin, end] = pairs.own[n];
+      EXPECT_EQ(std::memcmp(sums[n].data() + begin, pairs.summands[n].data() + begin,
+                            (end - begin) * sizeof(float)),
+                0)
+          << name << " " << kCounts[n];
+    }
+  }
+}
+
+TEST(Split, UnknownNameListsEveryBackendThatCan) {
+  EXPECT_EQ(check_split_collective("shared").error().message,
+            "unknown collective in two halves 'shared'; choose one of: mpi, ring, recursive");
+}
+
+}  // namespace
+}  // namespace steelyard
