@@ -19,8 +19,12 @@ Plan plan_recursive;
 class PipelinedCollective final : public Collective {
  public:
   /// Collective: messages get a communicator of their own.
-  PipelinedCollective(const mpi::Communicator& workers, Plan& plan, Wire wire)
-      : ranks_(workers.duplicate()), plan_(plan), wire_(wire), segment_(segment_for(workers)) {}
+  /// @param segment elements of a message; 0: what suits the nodes of `workers`.
+  PipelinedCollective(const mpi::Communicator& workers, Plan& plan, Wire wire, std::size_t segment = 0)
+      : ranks_(workers.duplicate()),
+        plan_(plan),
+        wire_(wire),
+        segment_(segment > 0 ? segment : segment_for(workers)) {}
 
   int add(std::span<float> data) override {
     const int number = static_cast<int>(pipelines_.size());
