@@ -56,7 +56,9 @@ void Recorder::begin_trial(std::uint16_t trial, Step steps) {
   shard_loads_.clear();
   stalenesses_.clear();
   steps_written_ = loads_written_ = stalenesses_written_ = 0;
-  steps_.reserve(static_cast<std::size_t>(std::min(steps, kMostStepsReserved)));
+  // Pages are touched here and not one by one in the measured loop.
+  steps_.resize(static_cast<std::size_t>(std::min(steps, kMostStepsReserved)));
+  steps_.clear();
   loads_.reserve(kRowsReserved);
   shard_loads_.reserve(kRowsReserved);
   stalenesses_.reserve(kRowsReserved);

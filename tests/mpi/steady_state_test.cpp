@@ -1,5 +1,6 @@
 // In the steady state our code allocates nothing, in either mode, on servers and workers alike.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -99,6 +100,41 @@ TEST(SteadyState, AShardedOptimizerAllocatesNothing) {
       config.bucket_bytes = config.first_bucket_bytes = 10'000;
       EXPECT_EQ(allocations(config, 20, 60), 0U) << collective << " " << wire;
     }
+}
+
+/// Pages first touched, and allocations.
+struct Growth {
+  std::uint64_t faults = 0;
+  std::uint64_t allocations = 0;
+};
+
+Growth now() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {static_cast<std::uint64_t>(usage.ru_minflt), g_allocations};
+}
+
+// A thousand steps, of which any growth by even one page per hundred would show. MPI itself may touch a few
+// pages of its pools late.
+TEST(SteadyState, AThousandStepsTouchNoNewPage) {
+  constexpr std::uint64_t kPagesOfMpi = 8;
+  const ModelSpec model = describe_model("mlp:784-64-10").value();
+  const Dataset dataset = test::small_dataset(model, 2000);
+  for (const auto& [mode, how] : {std::pair{"ps", "shared"}, std::pair{"ps", "message"},
+                                  std::pair{"allreduce", "shared"}, std::pair{"allreduce", "ring"}}) {
+    TrialConfig config = base(mode, std::string_view(mode) == "ps" ? 1 : 0);
+    if (config.servers >= test::launch().world.size()) continue;  // ps has no form on one rank.
+    (config.servers > 0 ? config.transport : config.collective) = how;
+    config.steps = 1110;
+    Growth begin;
+    Growth end;
+    test::run_trial(config, model, dataset, [&](Step completed) {
+      if (completed == 100) begin = now();
+      if (completed == 1100) end = now();
+    });
+    EXPECT_EQ(end.allocations, begin.allocations) << mode << " " << how;
+    EXPECT_LE(end.faults, begin.faults + kPagesOfMpi) << mode << " " << how;
+  }
 }
 
 TEST(SteadyState, AllocationsAreSeen) {
