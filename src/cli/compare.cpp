@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "src/base/random.hpp"
+#include "src/cli/asymmetry.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/contest.hpp"
 #include "src/cli/lab.hpp"
@@ -54,6 +55,9 @@ class Comparison {
   nlohmann::json json(const std::string& run, const trace::RunTables& tables) const;
 
  private:
+  /// [contestants] as their trials recorded them.
+  std::vector<std::string> transports() const;
+
   using Who = std::pair<std::size_t, PlannedTrial>;
 
   /// The trials of a round in random order, the same on every rank.
@@ -150,6 +154,15 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
   return {trace::median(step), trace::median(wait), trace::median(bytes), trace::median(busy)};
 }
 
+std::vector<std::string> Comparison::transports() const {
+  std::vector<std::string> all(contest_.contestants.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const TrialResult& one : all_)
+      if (trace::view(one.data.row.label) == contest_.contestants[i].label)
+        all[i] = trace::view(one.data.row.transport);
+  return all;
+}
+
 std::string Comparison::text(const trace::RunTables& tables) const {
   const TrialConfig& first = contest_.contestants.front().config;
   std::string out = line_text("model", fmt::format("{}, global batch {}, {} steps a trial", tables.model,
@@ -159,6 +172,8 @@ std::string Comparison::text(const trace::RunTables& tables) const {
                                          contest_.contestants.size(), confirmation_.size()));
   for (const Contestant& c : contest_.contestants)
     if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
+  for (const std::string& one : asymmetries(contest_, transports(), setup_.launch.topology))
+    out += line_text("unalike", one);
   out += "\n";
   Table table({"contestant", "images/s", "95 % interval", "step ms", "wait %", "max/mean", "cores %"});
   for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
@@ -183,6 +198,7 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
   out["run"] = run;
   out["validity"] = setup_.launch.validity.text();
   out["lab"] = setup_.launch.lab;
+  out["asymmetries"] = asymmetries(contest_, transports(), setup_.launch.topology);
   for (const TrialResult& one : all_) {
     auto trial = trial_json(run, tables, one.data, one.summary);
     trial["collective_choices"] = one.collective_choices;
