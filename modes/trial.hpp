@@ -37,8 +37,8 @@ struct TrialConfig {
   std::string collective = "auto";
   std::string wire = "fp32";  ///< In which gradients travel.
   bool sharded_optimizer = false;
-  std::size_t first_bucket_bytes = 1U << 20U;
-  std::size_t bucket_bytes = 25U << 20U;
+  std::size_t first_bucket_bytes = 0;
+  std::size_t bucket_bytes = 0;
   // both
   std::string optimizer = "momentum";
   OptimizerOptions optimizer_options;

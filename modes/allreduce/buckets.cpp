@@ -1,12 +1,24 @@
 #include "modes/allreduce/buckets.hpp"
 
+#include <algorithm>
+
 namespace steelyard::allreduce {
+namespace {
+
+// With 10 parts GoogLeNet has some 40 buckets. Below 128 KiB latency begins to count, above DDP's 25 MiB
+// nothing is gained.
+constexpr std::size_t kParts = 10;
+constexpr std::size_t kLeast = std::size_t{128} << 10U;
+constexpr std::size_t kMost = std::size_t{25} << 20U;
+
+}  // namespace
 
 BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes,
                         std::size_t bucket_bytes) {
   BucketPlan plan;
   plan.layout.begin.resize(inventory.size());
   plan.bucket_of.resize(inventory.size());
+  std::size_t still_to_come = total_elements(inventory) * sizeof(float);
   bool open = false;
   for (std::size_t i = inventory.size(); i-- > 0;) {
     if (!open) plan.buckets.push_back({{}, plan.layout.elements, plan.layout.elements});
@@ -16,7 +28,9 @@ BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_byt
     plan.layout.begin[i] = bucket.end;
     bucket.end += inventory[i].elements();
     plan.layout.elements = bucket.end;
-    const std::size_t limit = plan.buckets.size() == 1 ? first_bucket_bytes : bucket_bytes;
+    still_to_come -= inventory[i].bytes();
+    const std::size_t most = plan.buckets.size() == 1 ? first_bucket_bytes : bucket_bytes;
+    const std::size_t limit = most > 0 ? most : std::clamp(still_to_come / kParts, kLeast, kMost);
     open = (bucket.end - bucket.begin) * sizeof(float) < limit;
   }
   return plan;

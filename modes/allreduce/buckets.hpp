@@ -25,7 +25,9 @@ struct BucketPlan {
 
 /// PyTorch DDP's rule (Li et al. 2020): walk the tensors in reverse creation order, the order in which
 /// backward makes them ready; add, and close the bucket when its bytes reach the limit. The first limit is
-/// small so that communication begins early.
+/// small so that communication begins early. A limit of 0 is a tenth of the bytes still to come, from 128 KiB
+/// to 25 MiB: backward makes the gradients last that forward needs first, so what is left of them at its end
+/// must be small, and shares the network with larger buckets.
 BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes, std::size_t bucket_bytes);
 
 }  // namespace steelyard::allreduce

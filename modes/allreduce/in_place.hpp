@@ -25,6 +25,8 @@ class InPlaceSynchronizer final : public Synchronizer {
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
   void finish_step(Step step, bool last) override;
+  /// Updates this rank's slices of buckets that have arrived everywhere.
+  void progress() override;
 
  private:
   /// This rank's part of a bucket, in whole cache lines of the arena.
@@ -35,8 +37,6 @@ class InPlaceSynchronizer final : public Synchronizer {
   };
 
   Slice slice_of(const Bucket& bucket) const;
-  /// Updates this rank's slices of buckets that have arrived everywhere.
-  void progress();
   void update(std::size_t index);
   /// Between a step and the next forward: until all have updated this bucket, and those before it.
   void await(std::size_t index);

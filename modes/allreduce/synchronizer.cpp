@@ -25,17 +25,22 @@ AllreduceSynchronizer::AllreduceSynchronizer(Session& session, const BucketPlan&
 
 void AllreduceSynchronizer::values_needed(TensorId tensor) {
   complete(plan_.bucket_of[tensor]);
-  // The other buckets advance meanwhile.
-  if (const auto first = std::ranges::find(under_way_, true); first != under_way_.end())
-    collective_.test(static_cast<int>(first - under_way_.begin()));
+  progress();
 }
 
 void AllreduceSynchronizer::gradient_ready(TensorId tensor) {
   --missing_[plan_.bucket_of[tensor]];
   const trace::Scope scope(session_.recorder, Phase::push);
   start_ready_buckets();
-  // Large transfers advance only inside MPI: give those under way a chance between layers.
-  if (started_ > 0) collective_.test(static_cast<int>(started_) - 1);
+  progress();
+}
+
+void AllreduceSynchronizer::progress() {
+  // Large transfers advance only inside MPI. The last bucket is the last to be complete.
+  const auto last = std::find(under_way_.rbegin(), under_way_.rend(), true);
+  if (last == under_way_.rend()) return;
+  const auto number = static_cast<int>(under_way_.rend() - last) - 1;
+  chance_.use([&] { return collective_.test(number); });
 }
 
 void AllreduceSynchronizer::start_ready_buckets() {

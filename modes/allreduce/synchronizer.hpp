@@ -27,6 +27,7 @@ class AllreduceSynchronizer final : public Synchronizer {
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
   void finish_step(Step step, bool last) override;
+  void progress() override;
 
  private:
   void start_ready_buckets();
@@ -44,7 +45,8 @@ class AllreduceSynchronizer final : public Synchronizer {
   std::vector<std::int64_t> started_ns_;  ///< [buckets]
   std::vector<bool> under_way_;           ///< [buckets] started and not yet applied.
   std::size_t started_ = 0;               ///< Buckets started in this step.
-  Step step_ = 0;                         ///< Of the buckets under way.
+  mpi::Chance chance_;
+  Step step_ = 0;  ///< Of the buckets under way.
 };
 
 }  // namespace steelyard::allreduce

@@ -16,7 +16,7 @@ PsSynchronizer::PsSynchronizer(Session& session, const Plan& plan, Parameters& p
 }
 
 void PsSynchronizer::values_needed(TensorId tensor) {
-  if (unanswered_ > 0) note(channel_.poll());  // Layers behind this one arrive meanwhile.
+  progress();  // Layers behind this one arrive meanwhile.
   for (const BundleId id : plan_.bundles_of_tensor[tensor]) await(id);
 }
 
@@ -24,7 +24,15 @@ void PsSynchronizer::gradient_ready(TensorId tensor) {
   const trace::Scope scope(session_.recorder, Phase::push);
   for (const BundleId id : plan_.bundles_of_tensor[tensor])
     if (--exchanges_[id].missing == 0) push(id);
-  if (unanswered_ > 0) note(channel_.poll());
+  progress();
+}
+
+void PsSynchronizer::progress() {
+  if (unanswered_ == 0) return;
+  chance_.use([this] {
+    note(channel_.poll());
+    return unanswered_ == 0 || channel_.by_memory_alone();
+  });
 }
 
 void PsSynchronizer::push(BundleId id) {

@@ -19,6 +19,7 @@ class PsSynchronizer final : public Synchronizer {
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
   void finish_step(Step step, bool last) override;
+  void progress() override;
 
  private:
   struct Exchange {
@@ -37,6 +38,7 @@ class PsSynchronizer final : public Synchronizer {
   WorkerChannel channel_;
   std::vector<Exchange> exchanges_;  ///< [bundles]
   std::size_t unanswered_ = 0;       ///< Pushes without a reply.
+  mpi::Chance chance_;
 };
 
 }  // namespace steelyard::ps

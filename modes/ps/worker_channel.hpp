@@ -30,6 +30,8 @@ class WorkerChannel {
   std::span<const Arrival> poll();
   /// As poll, but waits until there is one; a push must be unanswered.
   std::span<const Arrival> wait();
+  /// Nothing travels in messages, so a poll sees all there is to see.
+  bool by_memory_alone() const { return requests_.size() == 0; }
   Moved pushed(BundleId id) const {
     return shares(id) ? plan_.bundles[id].shared() : plan_.bundles[id].pushed(wire_);
   }

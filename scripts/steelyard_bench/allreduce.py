@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import csv
 import functools
+import math
 import statistics
 from collections.abc import Callable
 
-from .bench import GIGA, Bench, size_text
+from .bench import GIGA, Bench, cores, size_text
 from .estimate import geometric_mean
 from .processes import run
 from .rounds import Figures, play
@@ -98,10 +99,11 @@ def rows_of(times: Times, ranks: int) -> list[Row]:
                 against[RING] = figure(times[RING])
             rows += compare("allreduce", f"{name} x{ranks}, {text}", UNIT, figure(times[name]), against)
     best = best_of(times, own)
+    smallest = MEBI if ranks <= cores() else math.inf  # Below it caches, beyond it turns on a core make limits wrong.
     for count, us in best.items():
         against = {peer: speeds(by_size, ranks, count, count) for peer, by_size in peers.items()}
         # Every rank's data is read once and written once, as if all ranks copied as much at the same time.
-        share = statistics.median(copies[count]) / statistics.median(us) if count >= MEBI else float("nan")
+        share = statistics.median(copies[count]) / statistics.median(us) if count >= smallest else float("nan")
         what = f"best own x{ranks} {size_text(count)}"
         rows += compare("allreduce", what, UNIT, speeds({count: us}, ranks, count, count), against, share=share)
     return rows

@@ -52,6 +52,9 @@ def section(bench: Bench) -> list[Row]:
     for count, us in ours.items():
         peers = {"ping-pong": times["ping_pong"][count], "MPI by hand": times["by_hand"][count]}
         rows += compare(SECTION, f"ps exchange {size_text(count)}", "us", us, peers, lower_is_better=True)
+    for count, us in times["messages"].items():
+        peers = {"ping-pong": times["ping_pong"][count]}
+        rows += compare(SECTION, f"ps by messages {size_text(count)}", "us", us, peers, lower_is_better=True)
     for count in OF_COPY:
         rows += compare(SECTION, f"ps exchange {size_text(count)}", "GB/s", speed(count, ours[count]), {"copy": copy})
     moved = speed(LEAST_MOVED * LARGEST, ours[LARGEST])

@@ -60,10 +60,11 @@ const OptionSpec kSpecs[] = {
      HELP("allreduce: each worker updates a part of the values and keeps optimizer state for that alone; "
           "gradients are reduce-scattered, then values gathered, in fp32. By ring, recursive or mpi; auto "
           "takes ring. In place it is so anyway")},
-    {"first-bucket-mib", kBoth, OptionKind::real, "1", 0.000001, 65536, "Mode",
-     HELP("allreduce: size at which the first bucket closes")},
-    {"bucket-mib", kBoth, OptionKind::real, "25", 0.000001, 65536, "Mode",
-     HELP("allreduce: size at which the others close")},
+    {"first-bucket-mib", kBoth, OptionKind::real, "0", 0, 65536, "Mode",
+     HELP("allreduce: size at which the first bucket closes (0: as --bucket-mib 0)")},
+    {"bucket-mib", kBoth, OptionKind::real, "0", 0, 65536, "Mode",
+     HELP("allreduce: size at which the others close (0: a tenth of what is still to come, from 128 KiB to "
+          "25 MiB)")},
     {"trial", kCompare, OptionKind::text, "", 0, 0, "Mode",
      HELP("a contestant instead of the usual ones, as \"mode=ps servers=2 placement=greedy\"; repeat it, the "
           "first "
@@ -88,6 +89,10 @@ const OptionSpec kSpecs[] = {
      HELP("replay\nsleep: timed sleep, which leaves the core to others as a GPU does\nquota: real work for "
           "that "
           "long in CPU time; in a slice of 0.2 cores it takes five times as long")},
+    {"compute-grain-ms", kBoth, OptionKind::real, "1", 0, 1e6, "Model and data",
+     HELP("replay: a layer lets messages move this often, as the host of a GPU can, or a kernel that goes "
+          "image "
+          "by image (0: between layers alone)")},
     {"batch", kBoth, OptionKind::integer, "64", 1, kMostInt, "Model and data",
      HELP("global batch: samples per step over all workers")},
     {"batch-per-worker", kBoth, OptionKind::integer, "0", 0, kMostInt, "Model and data",

@@ -89,6 +89,7 @@ Status check_combinations(const Options& options) {
       only("first-bucket-mib", !train || !ps, "--mode allreduce"),
       only("compute-ms", replay, "--model replay:…"), only("compute-samples", replay, "--model replay:…"),
       only("compute-profile", replay, "--model replay:…"), only("compute", replay, "--model replay:…"),
+      only("compute-grain-ms", replay, "--model replay:…"),
       [&] { return not_both(options, "compute-ms", "compute-profile"); },
       only("data-dir", options.text("data") == "fashion-mnist", "--data fashion-mnist"));
 }
@@ -160,9 +161,9 @@ Expected<TrialRequest> trial_request(const Options& options) {
   if (config.steps == 0 && request.epochs == 0) (train ? request.epochs : config.steps) = train ? 1 : 120;
   config.seed = static_cast<std::uint64_t>(options.integer("seed"));
   config.deterministic = options.flag("deterministic");
-  config.emulation = {options.real("compute-ms"),
-                      static_cast<std::size_t>(options.integer("compute-samples")),
-                      options.text("compute-profile"), options.text("compute")};
+  config.emulation = {
+      options.real("compute-ms"), static_cast<std::size_t>(options.integer("compute-samples")),
+      options.text("compute-profile"), options.text("compute"), options.real("compute-grain-ms")};
   config.evaluate_at_end = options.text("evaluate") != "never";
   request.evaluate_epochs = train && options.text("evaluate") == "epoch";
   request.warmup = options.integer("warmup");

@@ -19,10 +19,8 @@ Plan plan_recursive;
 class PipelinedCollective final : public Collective {
  public:
   /// Collective: messages get a communicator of their own.
-  /// @param segment elements of a message.
-  PipelinedCollective(const mpi::Communicator& workers, Plan& plan, Wire wire,
-                      std::size_t segment = Schedule::kSegment)
-      : ranks_(workers.duplicate()), plan_(plan), wire_(wire), segment_(segment) {}
+  PipelinedCollective(const mpi::Communicator& workers, Plan& plan, Wire wire)
+      : ranks_(workers.duplicate()), plan_(plan), wire_(wire), segment_(segment_for(workers)) {}
 
   int add(std::span<float> data) override {
     const int number = static_cast<int>(pipelines_.size());
@@ -42,6 +40,12 @@ class PipelinedCollective final : public Collective {
   }
 
  private:
+  /// Collective.
+  static std::size_t segment_for(const mpi::Communicator& workers) {
+    const bool network = mpi::greatest(workers, workers.split_by_node().size() < workers.size() ? 1 : 0) != 0;
+    return network ? Schedule::kNetworkSegment : Schedule::kSegment;
+  }
+
   mpi::Communicator ranks_;
   Plan& plan_;
   Wire wire_;

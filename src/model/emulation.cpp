@@ -98,6 +98,11 @@ std::int64_t ComputeClock::now_ns() const {
 
 void ComputeClock::begin() { begin_ns_ = now_ns(); }
 
+void ComputeClock::sleep_for(double after_ns) const {
+  const std::int64_t due = begin_ns_ + static_cast<std::int64_t>(after_ns);
+  if (static_cast<double>(due - now_ns()) > kShortestSleepNs) sleep_until(due);
+}
+
 void ComputeClock::end(double duration_ns) {
   owed_ns_ += duration_ns;
   const std::int64_t due = begin_ns_ + static_cast<std::int64_t>(owed_ns_);

@@ -19,6 +19,7 @@ struct Emulation {
   std::size_t samples = 0;  ///< That the time is for; 0: a worker's own share, however many that are.
   std::string profile{};    ///< File of times by tensor instead; empty: none.
   std::string compute = "sleep";
+  double grain_ms = 1.0;  ///< A layer lets messages move this often; 0: between layers alone.
 };
 
 /// [tensors] nanoseconds for the reference number of samples.
@@ -46,9 +47,26 @@ class ComputeClock {
   explicit ComputeClock(Compute compute) : compute_(compute) {}
   void begin();
   void end(double duration_ns);
+  /// As end, but calls `progress` every `grain_ns` on the way (0: never). Beside a sleep, as beside a GPU, it
+  /// takes no time of its own; work waits for it.
+  template <typename Progress>
+  void end(double duration_ns, double grain_ns, Progress&& progress) {
+    double spent_ns = 0.0;
+    for (; grain_ns > 0.0 && duration_ns - spent_ns > grain_ns; spent_ns += grain_ns) {
+      if (compute_ == Compute::quota)
+        end(grain_ns);
+      else
+        sleep_for(spent_ns + grain_ns);
+      progress();
+      if (compute_ == Compute::quota) begin();
+    }
+    end(compute_ == Compute::quota ? duration_ns - spent_ns : duration_ns);
+  }
 
  private:
   std::int64_t now_ns() const;
+  /// Until `after_ns` of the present stretch are over.
+  void sleep_for(double after_ns) const;
 
   Compute compute_;
   std::int64_t begin_ns_ = 0;

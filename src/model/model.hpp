@@ -38,6 +38,8 @@ class StepObserver {
   virtual void values_needed(TensorId) = 0;
   /// The backward pass has the final gradient of this tensor and reads its values no more in this step.
   virtual void gradient_ready(TensorId) = 0;
+  /// A long layer is under way and lets messages move.
+  virtual void progress() {}
 };
 
 class Model {

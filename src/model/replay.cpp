@@ -23,7 +23,7 @@ class Replay final : public Model {
       observer.values_needed(id);
       clock_.begin();
       check(parameters, id);
-      if (scale != 0.0F) clock_.end(plan_.forward_ns[id] * share_of_time(batch.count));
+      if (scale != 0.0F) compute(plan_.forward_ns[id] * share_of_time(batch.count), observer);
     }
     return {};
   }
@@ -32,7 +32,7 @@ class Replay final : public Model {
     for (auto id = static_cast<TensorId>(plan_.backward_ns.size()); id-- > 0;) {
       clock_.begin();
       pattern_.fill(id, parameters.gradient(id));
-      clock_.end(plan_.backward_ns[id] * share_of_time(batch.count));
+      compute(plan_.backward_ns[id] * share_of_time(batch.count), observer);
       observer.gradient_ready(id);
     }
     pattern_.advance();
@@ -40,6 +40,11 @@ class Replay final : public Model {
   }
 
  private:
+  void compute(double ns, StepObserver& observer) {
+    constexpr double kNsPerMs = 1e6;
+    clock_.end(ns, request_.emulation.grain_ms * kNsPerMs, [&observer] { observer.progress(); });
+  }
+
   double share_of_time(std::size_t samples) const {
     if (request_.emulation.samples == 0) return 1.0;
     return static_cast<double>(samples) / static_cast<double>(request_.emulation.samples);

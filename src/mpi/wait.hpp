@@ -3,10 +3,13 @@
 /// @file
 /// The one place that decides what a rank does while it waits.
 
+#include <time.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "src/base/clock.hpp"
 #include "src/base/expected.hpp"
 #include "src/mpi/topology.hpp"
 
@@ -48,6 +51,29 @@ template <typename Done>
 void wait_until(Wait wait, Done&& done) {
   for (Backoff backoff(wait); !done();) backoff.pause();
 }
+
+/// Progress between layers. A test moves what MPI handles at once, over TCP 128 KiB of a message, while the
+/// layer before may have left much more in the sockets. So tests go on for a small part of the time that has
+/// passed since the last chance, which costs a long layer little and a short one nothing.
+class Chance {
+ public:
+  /// Calls `test` once, and again until it says that nothing is left to move or the time is used up.
+  template <typename Test>
+  void use(Test&& test) {
+    const std::int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+    const std::int64_t end_ns = begin_ns + (begin_ns - last_ns_) / kPart;
+    std::int64_t now_ns = begin_ns;
+    while (!test() && (now_ns = clock_ns(CLOCK_MONOTONIC)) < end_ns) {
+    }
+    last_ns_ = now_ns;
+  }
+  /// Compute begins: what was before was no layer.
+  void begin() { last_ns_ = clock_ns(CLOCK_MONOTONIC); }
+
+ private:
+  static constexpr std::int64_t kPart = 50;
+  std::int64_t last_ns_ = clock_ns(CLOCK_MONOTONIC);
+};
 
 /// Collective. As MPI_Barrier, but waits as `wait` says, so that ranks without work leave the cores alone.
 void barrier(const Communicator& ranks, Wait wait);

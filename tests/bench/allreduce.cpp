@@ -27,6 +27,8 @@ constexpr int kMostRanks = 4;
 /// The blocking call, whose algorithms Open MPI chooses by other rules than those of MPI_Iallreduce.
 constexpr const char* kBlocking = "MPI_Allreduce";
 constexpr const char* kCopy = "copy";  ///< Of --csv only.
+/// Takes one of the others after timing them all: nothing of its own to measure, unless it is named.
+constexpr std::string_view kChooser = "auto";
 
 /// Every backend there is. The first is what the others are measured against.
 constexpr std::array kBackends = {
@@ -170,7 +172,8 @@ void run(const Bench& bench) {
 /// Whether --only asks for it, by its own name or for want of any.
 bool wanted(const Bench& bench, std::string_view name) {
   const auto& only = bench.options.only;
-  return only.empty() || std::ranges::find(only, name) != only.end();
+  if (only.empty()) return name != kChooser;
+  return std::ranges::find(only, name) != only.end();
 }
 
 void print_csv(const Bench& bench, std::size_t bytes, const char* name, const std::vector<double>& seconds) {

@@ -11,8 +11,9 @@ int iterations(std::size_t bytes, bool quick) {
   constexpr std::size_t kBytesPerRound = 256U << 20U;
   constexpr std::size_t kMost = 400;
   constexpr std::size_t kLeast = 3;
-  const auto count = static_cast<int>(std::clamp(kBytesPerRound / bytes, kLeast, kMost));
-  return quick ? std::max(count / 4, static_cast<int>(kLeast)) : count;
+  constexpr std::size_t kQuicker = 8;
+  const std::size_t count = std::clamp(kBytesPerRound / bytes, kLeast, kMost);
+  return static_cast<int>(quick ? std::max<std::size_t>(count / kQuicker, 2) : count);
 }
 
 double now_s() {
