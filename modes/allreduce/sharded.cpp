@@ -30,8 +30,8 @@ ShardedSynchronizer::ShardedSynchronizer(Session& session, const BucketPlan& pla
 }
 
 void ShardedSynchronizer::values_needed(TensorId tensor) {
-  progress();  // The others wait for this rank's slices, whatever it needs itself.
   await(plan_.bucket_of[tensor]);
+  progress();  // The others wait for this rank's slices, whatever it needs itself.
 }
 
 void ShardedSynchronizer::gradient_ready(TensorId tensor) {
@@ -55,6 +55,18 @@ void ShardedSynchronizer::start_ready_buckets() {
 }
 
 void ShardedSynchronizer::progress() {
+  // Large transfers advance only inside MPI. The last bucket is the last to be complete.
+  const auto is_under_way = [](Stage stage) { return stage != Stage::idle; };
+  const auto last = std::find_if(stages_.rbegin(), stages_.rend(), is_under_way);
+  if (last == stages_.rend()) return;
+  const auto number = static_cast<int>(stages_.rend() - last) - 1;
+  chance_.use([&] {
+    update_what_may();
+    return updated_ == started_ && collective_.test(number);
+  });
+}
+
+void ShardedSynchronizer::update_what_may() {
   for (; updated_ < started_; ++updated_) {
     const std::size_t index = updated_ % plan_.buckets.size();
     if (!collective_.test(static_cast<int>(index))) return;
@@ -62,9 +74,6 @@ void ShardedSynchronizer::progress() {
     collective_.start_allgather(static_cast<int>(index));
     stages_[index] = Stage::gathering;
   }
-  // Large transfers advance only inside MPI: give those under way a chance between layers.
-  if (const auto first = std::ranges::find(stages_, Stage::gathering); first != stages_.end())
-    collective_.test(static_cast<int>(first - stages_.begin()));
 }
 
 void ShardedSynchronizer::update(std::size_t index) {
@@ -88,7 +97,7 @@ void ShardedSynchronizer::await(std::size_t index) {
   {
     const trace::Scope scope(session_.recorder, Phase::wait);
     mpi::wait_until(session_.wait, [&] {
-      progress();
+      update_what_may();
       return stages_[index] == Stage::gathering && collective_.test(static_cast<int>(index));
     });
   }

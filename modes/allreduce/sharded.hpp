@@ -24,6 +24,7 @@ class ShardedSynchronizer final : public Synchronizer {
 
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
+  void progress() override;
   void finish_step(Step step, bool last) override;
 
  private:
@@ -36,8 +37,8 @@ class ShardedSynchronizer final : public Synchronizer {
   };
 
   void start_ready_buckets();
-  /// Moves on whatever can: updates slices whose sums have come, and starts to gather their buckets.
-  void progress();
+  /// Updates slices whose sums have come, and starts to gather their buckets.
+  void update_what_may();
   void update(std::size_t bucket);
   /// Until the values of a bucket under way are those after the update.
   void await(std::size_t bucket);
@@ -48,6 +49,7 @@ class ShardedSynchronizer final : public Synchronizer {
   SplitCollective& collective_;
   const Optimizer& optimizer_;
   std::size_t bytes_per_element_;
+  mpi::Chance chance_;
   std::vector<Slice> slices_;  ///< [buckets]
   AlignedArray<float> state_;
   std::vector<std::size_t> missing_;      ///< [buckets] tensors whose gradient is not ready.

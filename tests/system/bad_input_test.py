@@ -51,7 +51,6 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("--sharded-optimizer has no effect here: it goes with --mode allreduce", (*ps, "--sharded-optimizer")),
         ("unknown collective", (*allreduce, "--collective", "gloo")),
         ("unknown wire 'int8'; choose one of: fp32, fp16, bf16", (*allreduce, "--wire", "int8")),
-        ("--wire 'fp16': ps sends fp32 only", (*ps, "--wire", "fp16")),
         ("unknown optimizer", (*allreduce, "--optimizer", "lion")),
         ("unknown model", (*allreduce, "--model", "resnet")),
         ("mlp:5-x", (*allreduce, "--model", "mlp:5-x")),
