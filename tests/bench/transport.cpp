@@ -3,7 +3,7 @@
 /// worker on rank 0, a server on rank 1, one tensor in one bundle, through the program's own server loop and
 /// PsSynchronizer. The exchange is push, the server's optimizer update (plain sgd) and reply. Beside it a
 /// ping-pong that moves the same payload there and back and computes nothing, one that makes the same
-/// update by hand, and a copy of as many bytes in memory. Rounds of all alternate.
+/// update by hand; and on one rank alone a copy of as many bytes, and the update. Rounds of all alternate.
 
 #include <fmt/format.h>
 
@@ -149,8 +149,18 @@ PingPong::Work update_by_hand() {
   };
 }
 
+/// The update without any exchange: reads gradient and values and writes values.
+std::vector<double> update_alone(const Bench& bench, std::size_t bytes, int timed) {
+  AlignedArray<float> gradient(bytes / sizeof(float));
+  AlignedArray<float> values(gradient.size());
+  const auto optimizer = std::move(make_optimizer("sgd", {kRate, 0.0F})).value();
+  return run_alone(bench.world, timed, [&] {
+    optimizer->apply({values.span(), gradient.span(), values.span(), {}, 1});
+  });
+}
+
 /// The contestants; a round's figure is the median of its iterations.
-enum Contestant : std::size_t { kExchange, kMessages, kPingPong, kByHand, kCopy, kContestants };
+enum Contestant : std::size_t { kExchange, kMessages, kPingPong, kByHand, kCopy, kUpdate, kContestants };
 using Rounds = std::array<std::vector<double>, kContestants>;  ///< Seconds.
 
 Rounds measure(const Bench& bench, std::size_t bytes) {
@@ -161,7 +171,11 @@ Rounds measure(const Bench& bench, std::size_t bytes) {
       [&] { return Exchange(bench, bytes, timed, false).run(); },
       [&] { return PingPong(bench.world, bytes).run(timed); },
       [&] { return PingPong(bench.world, bytes, update_by_hand()).run(timed); },
-      [&] { return Copy(bytes).run_alone(bench.world, timed); }};
+      [&] {
+        Copy copy(bytes);
+        return run_alone(bench.world, timed, [&copy] { copy.once(); });
+      },
+      [&] { return update_alone(bench, bytes, timed); }};
   Rounds rounds;
   for (std::size_t round = 0; round < static_cast<std::size_t>(bench.options.rounds); ++round)
     for (std::size_t turn = 0; turn < kContestants; ++turn) {
@@ -212,7 +226,7 @@ void print_row(std::size_t bytes, const Rounds& rounds) {
 }
 
 void print_rounds(std::size_t bytes, const Rounds& rounds) {
-  constexpr std::array kNames = {"exchange", "messages", "ping_pong", "by_hand", "copy"};
+  constexpr std::array kNames = {"exchange", "messages", "ping_pong", "by_hand", "copy", "update"};
   for (std::size_t who = 0; who < kContestants; ++who)
     for (std::size_t round = 0; round < rounds[who].size(); ++round)
       fmt::print("{},{},{},{:.3f}\n", bytes, kNames[who], round, rounds[who][round] * kMicro);

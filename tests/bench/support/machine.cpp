@@ -55,12 +55,12 @@ void Copy::once() {
   keep(to_.data());
 }
 
-std::vector<double> Copy::run_alone(const mpi::Communicator& ranks, int timed) {
+std::vector<double> run_alone(const mpi::Communicator& ranks, int timed, const std::function<void()>& work) {
   std::vector<double> seconds;
   mpi::barrier(ranks, mpi::Wait::yield);
   for (int i = -kWarmup; i < timed && ranks.rank() == 0; ++i) {
     const double begin_s = now_s();
-    once();
+    work();
     if (i >= 0) seconds.push_back(now_s() - begin_s);
   }
   mpi::barrier(ranks, mpi::Wait::sleep);

@@ -4,6 +4,7 @@
 /// What the machine can do at best: copy memory, and multiply and add.
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "src/base/aligned.hpp"
@@ -19,9 +20,6 @@ class Copy {
 
   /// Bytes are read and as many written.
   void once();
-  /// By rank 0 alone, while the others wait. Collective.
-  /// @return seconds of each timed copy on rank 0, empty elsewhere.
-  std::vector<double> run_alone(const mpi::Communicator& ranks, int timed);
   /// By all ranks at once. Collective. @return seconds of each timed copy, the greatest over the ranks.
   std::vector<double> run_together(const mpi::Communicator& ranks, mpi::Wait wait, int timed);
 
@@ -29,6 +27,10 @@ class Copy {
   AlignedArray<float> from_;
   AlignedArray<float> to_;
 };
+
+/// Times `work` on rank 0 alone, while the others wait. Collective.
+/// @return seconds of each timed call on rank 0, empty elsewhere.
+std::vector<double> run_alone(const mpi::Communicator& ranks, int timed, const std::function<void()>& work);
 
 /// Multiplies and adds in registers, by the widest vectors that this processor has.
 /// @return floating-point operations done, a multiply-add being two.
