@@ -61,7 +61,7 @@ def run(command: list[str], environment: dict[str, str]) -> str:
 
 
 class Peer:
-    """A program of tests/bench/peers/: started once, then asked for figures (session.py says how)."""
+    """A program of tests/bench/peers/: started once, then asked for figures (turns.py says how)."""
 
     def __init__(self, name: str, command: list[str], environment: dict[str, str]) -> None:
         self.name, self.command = name, command

@@ -15,7 +15,7 @@ import time
 import torch
 from flat import Compute, Flat, Momentum, make_compute, share
 from mpi4py import MPI
-from session import serve
+from turns import serve
 
 CONTROL_TAG = 32767
 PAUSE_S = 0.001

@@ -23,8 +23,8 @@ import torch
 import workload
 from exchange import GlooExchange
 from flat import make_compute
-from session import serve
 from torch import distributed
+from turns import serve
 
 PR_SET_PDEATHSIG = 1
 EXCHANGES = ("one", "ddp", "gloo", "rpc")
