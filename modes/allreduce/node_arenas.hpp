@@ -4,11 +4,11 @@
 /// What the workers of one node share in an allreduce in place: a gradient arena each, the values once, and
 /// counters that say how far each has come.
 
-#include <atomic>
 #include <span>
 
 #include "src/base/aligned.hpp"
 #include "src/model/parameters.hpp"
+#include "src/mpi/shared_counters.hpp"
 #include "src/mpi/shared_window.hpp"
 
 namespace steelyard::allreduce {
@@ -17,7 +17,7 @@ class NodeArenas {
  public:
   static std::size_t bytes_for(std::size_t elements, int ranks) {
     const auto count = static_cast<std::size_t>(ranks);
-    return 2 * count * kCacheLine + (count + 1) * room_for(elements) * sizeof(float);
+    return mpi::SharedCounters::bytes_for(2 * count) + (count + 1) * room_for(elements) * sizeof(float);
   }
 
   /// Collective over `node`. @param elements of an arena.
@@ -41,24 +41,19 @@ class NodeArenas {
   }
 
  private:
-  using Counter = std::atomic_ref<std::uint64_t>;
-  static_assert(Counter::is_always_lock_free, "a lock would be of one process");
-
   /// An arena in whole cache lines.
   static std::size_t room_for(std::size_t elements) {
     constexpr std::size_t kLine = kCacheLine / sizeof(float);
     return (elements + kLine - 1) / kLine * kLine;
   }
   std::span<float> arena(std::size_t index) const {
-    auto* const floats = reinterpret_cast<float*>(window_.bytes().data() + 2 * ranks_ * kCacheLine);
+    auto* const floats =
+        reinterpret_cast<float*>(window_.bytes().data() + mpi::SharedCounters::bytes_for(2 * ranks_));
     return {floats + index * room_for(elements_), elements_};
   }
-  Counter counter(std::size_t index) const {
-    return Counter(*reinterpret_cast<std::uint64_t*>(window_.bytes().data() + index * kCacheLine));
-  }
-  std::uint64_t load(std::size_t index) const { return counter(index).load(std::memory_order_acquire); }
+  std::uint64_t load(std::size_t index) const { return mpi::SharedCounters(window_.bytes()).load(index); }
   void store(std::size_t index, std::uint64_t value) const {
-    counter(index).store(value, std::memory_order_release);
+    mpi::SharedCounters(window_.bytes()).store(index, value);
   }
 
   std::size_t ranks_;

@@ -21,7 +21,6 @@ class NodeMemory {
   /// Collective over `node`, whose ranks are those of `here`. @param in_place one copy of the values for all.
   NodeMemory(const mpi::Communicator& node, const Plan& plan, NodeRoles here, bool in_place);
 
-  bool has_server(int server) const { return place_of(here_.servers, server) != Roles::kNone; }
   bool has_worker(int worker) const { return place_of(here_.workers, worker) != Roles::kNone; }
   const NodeRoles& roles() const { return here_; }
   bool in_place() const { return in_place_; }

@@ -68,7 +68,6 @@ class Server {
   std::uint64_t pushes() const { return pushes_; }
   std::uint64_t applied() const { return applied_; }  ///< Pushes that are part of an update.
   std::uint64_t updates() const { return updates_; }
-  int copies() const { return options_.copies; }
   int waiting() const { return waiting_; }  ///< Pushes received and not yet applied.
   std::int64_t version(int bundle) const { return slots_[static_cast<std::size_t>(bundle)].version; }
   Clock clock(int worker, int bundle) const {

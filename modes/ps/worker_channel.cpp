@@ -16,7 +16,7 @@ WorkerChannel::WorkerChannel(const Session& session, const Plan& plan, Parameter
   if (node != nullptr)
     for (const int server : node->roles().servers) {
       neighbour_of_server_[static_cast<std::size_t>(server)] = static_cast<int>(neighbours_.size());
-      neighbours_.push_back({server, node->pushes(server, worker), node->replies(server, worker)});
+      neighbours_.push_back({node->pushes(server, worker), node->replies(server, worker)});
     }
   const auto far = [&](BundleId id) {
     return neighbour_of_server_[static_cast<std::size_t>(plan_.bundles[id].server)] == Roles::kNone;

@@ -48,7 +48,6 @@ class WorkerChannel {
     std::size_t packed = 0;  ///< With a wire of 16 bits: where its push begins in packed_.
   };
   struct Neighbour {
-    int server;
     Mailbox pushes;
     Mailbox replies;
   };

@@ -28,10 +28,8 @@ class AutoCollective final : public Collective {
   AutoCollective(const mpi::Communicator& workers, const CollectiveOptions& options)
       : workers_(workers), options_(options), candidates_({"mpi", "ring", "recursive"}) {
     options_.choices = nullptr;
-    const mpi::Communicator node = workers.split_by_node();
-    const bool several_nodes = mpi::greatest(workers, node.size() < workers.size() ? 1 : 0) != 0;
     // Within a node shared memory has no wire. Who asks for a narrow one wants to have it.
-    if (options.wire == Wire::fp32 || several_nodes) candidates_.emplace_back("shared");
+    if (options.wire == Wire::fp32 || mpi::spans_nodes(workers)) candidates_.emplace_back("shared");
     // A choice by timing would change the order of sums from run to run.
     if (options.deterministic) candidates_ = {candidates_.back() == "shared" ? "shared" : "ring"};
     choices_ = options.choices != nullptr ? options.choices : &own_choices_;

@@ -24,7 +24,7 @@ class PipelinedCollective final : public Collective {
       : ranks_(workers.duplicate()),
         plan_(plan),
         wire_(wire),
-        segment_(segment > 0 ? segment : segment_for(workers)) {}
+        segment_(segment > 0 ? segment : Schedule::segment_for(mpi::spans_nodes(workers))) {}
 
   int add(std::span<float> data) override {
     const int number = static_cast<int>(pipelines_.size());
@@ -44,12 +44,6 @@ class PipelinedCollective final : public Collective {
   }
 
  private:
-  /// Collective.
-  static std::size_t segment_for(const mpi::Communicator& workers) {
-    const bool network = mpi::greatest(workers, workers.split_by_node().size() < workers.size() ? 1 : 0) != 0;
-    return network ? Schedule::kNetworkSegment : Schedule::kSegment;
-  }
-
   mpi::Communicator ranks_;
   Plan& plan_;
   Wire wire_;

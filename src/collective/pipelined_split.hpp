@@ -23,10 +23,12 @@ extern const SplitPlan kRecursiveSplit;
 class PipelinedSplit final : public SplitCollective {
  public:
   /// Collective: messages get a communicator of their own.
-  /// @param segment elements of a message.
-  PipelinedSplit(const mpi::Communicator& workers, const SplitPlan& plan, Wire wire,
-                 std::size_t segment = Schedule::kSegment)
-      : ranks_(workers.duplicate()), plan_(plan), wire_(wire), segment_(segment) {}
+  /// @param segment elements of a message; 0: what suits the nodes of `workers`.
+  PipelinedSplit(const mpi::Communicator& workers, const SplitPlan& plan, Wire wire, std::size_t segment = 0)
+      : ranks_(workers.duplicate()),
+        plan_(plan),
+        wire_(wire),
+        segment_(segment > 0 ? segment : Schedule::segment_for(mpi::spans_nodes(workers))) {}
 
   OwnSlice add(std::span<float> summands, std::span<float> values) override {
     add_pipeline(*plan_.reduce_scatter, summands, wire_);

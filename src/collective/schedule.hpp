@@ -35,6 +35,7 @@ class Schedule {
   /// Over a network they keep the queues short, in which a bucket that is needed soon waits behind others.
   static constexpr std::size_t kSegment = std::size_t{1} << 20U;
   static constexpr std::size_t kNetworkSegment = std::size_t{1} << 15U;
+  static constexpr std::size_t segment_for(bool network) { return network ? kNetworkSegment : kSegment; }
 
   /// Large runs go in segments, so that summing one overlaps the receipt of the next. @param segment
   /// elements.

@@ -3,11 +3,11 @@
 /// @file
 /// Where the ranks of a node leave chunks of one buffer for each other, and how they say so.
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 
 #include "src/base/aligned.hpp"
+#include "src/mpi/shared_counters.hpp"
 #include "src/mpi/shared_window.hpp"
 
 namespace steelyard {
@@ -20,8 +20,7 @@ struct BoardShape {
 };
 
 /// In a window of the node's: for each rank two counters and a slot, and once for all a counter and the
-/// results. Counters only grow. To raise one publishes all that its writer wrote before; whoever sees it
-/// raised sees that too. Each counter has one writer and a cache line of its own.
+/// results.
 class Board {
  public:
   /// Collective over `node`, which must outlive it.
@@ -29,7 +28,8 @@ class Board {
       : ranks_(static_cast<std::size_t>(node.size())),
         slot_(shape.chunk * shape.places),
         shape_(shape),
-        window_(node, counters() * kCacheLine + (ranks_ + (shape.results ? 1 : 0)) * slot_ * sizeof(float)) {}
+        window_(node, mpi::SharedCounters::bytes_for(counters()) +
+                          (ranks_ + (shape.results ? 1 : 0)) * slot_ * sizeof(float)) {}
 
   /// Chunks that `rank` has left in its slot, and that it has summed.
   std::uint64_t arrived(Rank rank) const { return load(static_cast<std::size_t>(rank)); }
@@ -49,16 +49,13 @@ class Board {
  private:
   std::size_t counters() const { return 2 * ranks_ + 1; }
   std::size_t offset(std::uint64_t index) const { return index % shape_.places * shape_.chunk; }
-  float* floats() const { return reinterpret_cast<float*>(window_.bytes().data() + counters() * kCacheLine); }
-
-  using Counter = std::atomic_ref<std::uint64_t>;
-  static_assert(Counter::is_always_lock_free, "a lock would be of one process");
-  Counter counter(std::size_t index) const {
-    return Counter(*reinterpret_cast<std::uint64_t*>(window_.bytes().data() + index * kCacheLine));
+  float* floats() const {
+    return reinterpret_cast<float*>(window_.bytes().data() + mpi::SharedCounters::bytes_for(counters()));
   }
-  std::uint64_t load(std::size_t index) const { return counter(index).load(std::memory_order_acquire); }
+
+  std::uint64_t load(std::size_t index) const { return mpi::SharedCounters(window_.bytes()).load(index); }
   void store(std::size_t index, std::uint64_t value) {
-    counter(index).store(value, std::memory_order_release);
+    mpi::SharedCounters(window_.bytes()).store(index, value);
   }
 
   std::size_t ranks_;

@@ -145,4 +145,8 @@ std::int64_t greatest(const Communicator& ranks, std::int64_t value) {
   return value;
 }
 
+bool spans_nodes(const Communicator& ranks) {
+  return greatest(ranks, ranks.split_by_node().size() < ranks.size() ? 1 : 0) != 0;
+}
+
 }  // namespace steelyard::mpi

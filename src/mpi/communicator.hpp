@@ -79,6 +79,9 @@ void broadcast(const Communicator& ranks, std::span<std::byte> bytes, Rank root)
 std::vector<std::byte> gather(const Communicator& ranks, std::span<const std::byte> bytes, Rank root,
                               std::vector<std::size_t>& sizes);
 
+/// Collective: whether some of `ranks` share no memory with others.
+bool spans_nodes(const Communicator& ranks);
+
 /// Collective: sum of `value` over all ranks, in rank order, on every rank.
 double sum(const Communicator& ranks, double value);
 /// Collective: greatest `value`, on every rank.

@@ -67,8 +67,6 @@ class Chance {
     }
     last_ns_ = now_ns;
   }
-  /// Compute begins: what was before was no layer.
-  void begin() { last_ns_ = clock_ns(CLOCK_MONOTONIC); }
 
  private:
   static constexpr std::int64_t kPart = 50;
