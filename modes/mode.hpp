@@ -18,7 +18,8 @@ class Synchronizer : public StepObserver {
 };
 
 /// Payload bytes and messages that move in one step; computed, not measured. Where some servers and workers
-/// share memory and others do not, of those that do not.
+/// share memory and others do not, of those that do not. Where the workers of a node push as one, one worker
+/// is all of them.
 struct StepTraffic {
   struct PerServer {
     std::size_t bytes = 0;     ///< That one worker pushes to it.
@@ -29,6 +30,7 @@ struct StepTraffic {
   std::vector<PerServer> servers;       ///< ps
   std::size_t buckets = 0;              ///< allreduce
   std::string transport;                ///< ps: shared, message, or mixed.
+  std::string aggregate;                ///< ps: node or none.
   std::size_t worker_bytes_out = 0;     ///< One worker sends in a step.
   std::size_t worker_messages_out = 0;  ///< ps: messages; allreduce: collective calls.
   std::size_t worker_bytes_in = 0;      ///< One worker receives in a step.

@@ -32,6 +32,7 @@ struct TrialConfig {
   std::size_t bundle_bytes = 128 * 1024;
   std::size_t piece_bytes = 4 * 1024 * 1024;
   std::string transport = "auto";
+  std::string aggregate = "auto";
   bool rate_by_workers = false;  ///< asp: divide the learning rate by the number of workers.
   // allreduce
   std::string collective = "auto";
@@ -91,6 +92,7 @@ struct Session {
   std::vector<EvaluationPart> evaluations{};           ///< On workers.
   std::uint64_t parameter_hash = 0;                    ///< On workers.
   std::string transport{};                             ///< ps: shared, message, or mixed; on every rank.
+  std::string aggregate{};                             ///< ps: node or none; on every rank.
   std::vector<CollectiveChoice> collective_choices{};  ///< On workers: what auto took for each bucket.
   std::int64_t choosing_ns = 0;                        ///< On workers: set-up that a trial's time leaves out.
   std::vector<float> final_values{};                   ///< On workers, tensor by tensor in creation order.

@@ -20,7 +20,7 @@ enum class Kind : std::uint32_t { push = 1, reply = 2 };
 struct Header {
   Kind kind = Kind::push;
   BundleId bundle = 0;
-  std::int32_t worker = -1;  ///< push: who sends.
+  std::int32_t worker = -1;  ///< push: who sends, in the server's numbering of those who push to it.
   std::uint32_t flags = 0;   ///< None so far.
   Clock clock = 0;           ///< push: steps the worker has completed, this one included.
   std::int64_t version = 0;  ///< push: of the values that were read; reply: of those that follow.

@@ -4,14 +4,8 @@
 
 namespace steelyard::ps {
 
-Meter::Meter(trace::Recorder& recorder, const Plan& plan, std::span<const BundleId> bundles, Server& server,
-             int workers)
-    : recorder_(recorder),
-      plan_(plan),
-      bundles_(bundles),
-      server_(server),
-      workers_(workers),
-      loads_(bundles.size()) {
+Meter::Meter(trace::Recorder& recorder, const ServerSide& side, Server& server)
+    : recorder_(recorder), side_(side), server_(server), loads_(side.bundles().size()) {
   row_.trial = recorder.trial();
   row_.begin_ns = recorder.now_ns();
   at_begin_ = trace::cpu_use();
@@ -45,7 +39,7 @@ void Meter::count_reply(const Moved& moved) {
 }
 
 Step Meter::steps_pushed() const {
-  const auto per_step = static_cast<std::uint64_t>(workers_) * bundles_.size();
+  const std::uint64_t per_step = side_.sources.size() * loads_.size();
   return per_step == 0 ? 0 : static_cast<Step>(server_.pushes() / per_step);
 }
 
@@ -78,9 +72,9 @@ void Meter::close() {
 
 void Meter::write_shard_loads() {
   for (std::size_t i = 0; i < loads_.size(); ++i) {
-    const Bundle& bundle = plan_.bundles[bundles_[i]];
+    const Bundle& bundle = side_.bundle(static_cast<int>(i));
     for (const ShardId shard : bundle.shards) {
-      const std::size_t elements = plan_.shards[shard].elements();
+      const std::size_t elements = side_.plan.shards[shard].elements();
       const double share = static_cast<double>(elements) / static_cast<double>(bundle.elements);
       recorder_.add(
           trace::ShardLoadRow{row_.trial, row_.window, static_cast<std::int32_t>(shard),
@@ -92,14 +86,14 @@ void Meter::write_shard_loads() {
 }
 
 void Meter::write_staleness() {
-  for (int worker = 0; worker < workers_; ++worker)
-    for (int number = 0; number < static_cast<int>(bundles_.size()); ++number)
-      for (StalenessCount& one : server_.staleness(worker, number)) {
+  for (int source = 0; source < static_cast<int>(side_.sources.size()); ++source)
+    for (int number = 0; number < static_cast<int>(loads_.size()); ++number)
+      for (StalenessCount& one : server_.staleness(source, number)) {
         if (one.count == 0) continue;
-        recorder_.add(trace::StalenessRow{row_.trial, row_.window, worker,
-                                          static_cast<std::int32_t>(bundle(number).shards.front()),
+        recorder_.add(trace::StalenessRow{row_.trial, row_.window, side_.source(source).workers.front(),
+                                          static_cast<std::int32_t>(side_.bundle(number).shards.front()),
                                           static_cast<std::int32_t>(one.staleness), one.count, one.age_ns,
-                                          static_cast<std::int32_t>(server_.skew(worker))});
+                                          static_cast<std::int32_t>(server_.skew(source))});
         one.count = 0;
         one.age_ns = 0;
       }

@@ -3,11 +3,9 @@
 /// @file
 /// What a server measures of itself: its load per window of steps, per shard, and the staleness it applied.
 
-#include <span>
 #include <vector>
 
-#include "modes/ps/plan.hpp"
-#include "modes/ps/server.hpp"
+#include "modes/ps/server_memory.hpp"
 #include "src/trace/recorder.hpp"
 
 namespace steelyard::ps {
@@ -17,8 +15,7 @@ inline constexpr Step kWindowSteps = 50;
 
 class Meter {
  public:
-  Meter(trace::Recorder& recorder, const Plan& plan, std::span<const BundleId> bundles, Server& server,
-        int workers);
+  Meter(trace::Recorder& recorder, const ServerSide& side, Server& server);
 
   /// Between these two a request is handled.
   void begin_work();
@@ -42,16 +39,13 @@ class Meter {
     std::uint64_t bytes = 0;  ///< Of these pushes.
   };
 
-  const Bundle& bundle(int number) const { return plan_.bundles[bundles_[static_cast<std::size_t>(number)]]; }
   Step steps_pushed() const;
   void write_shard_loads();
   void write_staleness();
 
   trace::Recorder& recorder_;
-  const Plan& plan_;
-  std::span<const BundleId> bundles_;
+  const ServerSide& side_;
   Server& server_;
-  int workers_;
   trace::LoadRow row_{};
   trace::CpuUse at_begin_;
   std::vector<BundleLoad> loads_;

@@ -19,6 +19,10 @@ std::size_t headers_in(const Plan& plan, const NodeRoles& here) {
   return lines * here.workers.size() * kDirections;
 }
 
+std::size_t counters_in(const Plan& plan, const NodeRoles& here, const NodeTransport& transport) {
+  return transport.sums ? plan.bundles.size() * (here.workers.size() + 1) : 0;
+}
+
 /// An arena in whole cache lines.
 std::size_t room_for(const Plan& plan) {
   return (plan.layout.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
@@ -26,22 +30,51 @@ std::size_t room_for(const Plan& plan) {
 
 }  // namespace
 
-std::size_t NodeMemory::bytes_for(const Plan& plan, const NodeRoles& here, bool in_place) {
-  const std::size_t arenas = here.workers.size() + (in_place ? 1 : here.workers.size());
-  return headers_in(plan, here) * sizeof(Header) + arenas * room_for(plan) * sizeof(float);
+std::size_t NodeMemory::bytes_for(const Plan& plan, const NodeRoles& here, const NodeTransport& transport) {
+  const std::size_t arenas = here.workers.size() + (transport.in_place ? 1 : here.workers.size());
+  return headers_in(plan, here) * sizeof(Header) +
+         mpi::SharedCounters::bytes_for(counters_in(plan, here, transport)) +
+         arenas * room_for(plan) * sizeof(float);
 }
 
-NodeMemory::NodeMemory(const mpi::Communicator& node, const Plan& plan, NodeRoles here, bool in_place)
+NodeMemory::NodeMemory(const mpi::Communicator& node, const Plan& plan, NodeRoles here,
+                       const NodeTransport& transport)
     : here_(std::move(here)),
-      in_place_(in_place),
+      transport_(transport),
       elements_(plan.layout.elements),
       room_(room_for(plan)),
-      window_(node, bytes_for(plan, here_, in_place)) {
+      counters_(counters_in(plan, here_, transport)),
+      window_(node, bytes_for(plan, here_, transport)) {
   for (const int server : here_.servers) {
     before_.push_back(headers_);
     lines_.push_back(lines_of(plan, server));
     headers_ += lines_.back() * here_.workers.size() * kDirections;
   }
+}
+
+mpi::SharedCounters NodeMemory::counters() const {
+  return mpi::SharedCounters(
+      window_.bytes().subspan(headers_ * sizeof(Header), mpi::SharedCounters::bytes_for(counters_)));
+}
+
+void NodeMemory::set_ready(BundleId bundle, int worker, Clock clock) const {
+  const auto place = static_cast<std::size_t>(place_of(here_.workers, worker));
+  counters().store(counter(bundle, place), static_cast<std::uint64_t>(clock));
+}
+
+bool NodeMemory::all_ready(BundleId bundle, Clock clock) const {
+  const mpi::SharedCounters words = counters();
+  for (std::size_t place = 0; place < here_.workers.size(); ++place)
+    if (words.load(counter(bundle, place)) < static_cast<std::uint64_t>(clock)) return false;
+  return true;
+}
+
+void NodeMemory::set_version(BundleId bundle, std::int64_t version) const {
+  counters().store(counter(bundle, here_.workers.size()), static_cast<std::uint64_t>(version));
+}
+
+std::int64_t NodeMemory::version(BundleId bundle) const {
+  return static_cast<std::int64_t>(counters().load(counter(bundle, here_.workers.size())));
 }
 
 int NodeMemory::place_of(const std::vector<int>& list, int number) {
@@ -51,8 +84,9 @@ int NodeMemory::place_of(const std::vector<int>& list, int number) {
 
 Arenas NodeMemory::arenas(int worker) const {
   const auto place = static_cast<std::size_t>(place_of(here_.workers, worker));
-  const std::size_t values = here_.workers.size() + (in_place_ ? 0 : place);
-  auto* const floats = reinterpret_cast<float*>(window_.bytes().data() + headers_ * sizeof(Header));
+  const std::size_t values = here_.workers.size() + (transport_.in_place ? 0 : place);
+  auto* const floats = reinterpret_cast<float*>(window_.bytes().data() + headers_ * sizeof(Header) +
+                                                mpi::SharedCounters::bytes_for(counters_));
   return {{floats + values * room_, elements_}, {floats + place * room_, elements_}};
 }
 

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "src/model/parameters.hpp"
+
 namespace steelyard::ps {
 namespace {
 
@@ -111,6 +113,15 @@ std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece
 
 Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes) {
   return Planner(inventory, std::move(shards), servers, bundle_bytes).make();
+}
+
+void initial_values(const Inventory& inventory, const Plan& plan, const Bundle& bundle, std::uint64_t seed,
+                    std::span<float> values) {
+  for (const ShardId id : bundle.shards) {
+    const Shard& shard = plan.shards[id];
+    steelyard::initial_values(inventory, shard.tensor, seed, shard.begin, values.first(shard.elements()));
+    values = values.subspan(shard.elements());
+  }
 }
 
 }  // namespace steelyard::ps

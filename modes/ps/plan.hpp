@@ -51,4 +51,8 @@ std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece
 /// Whole tensors lie behind their bundle's header without gaps, the largest first.
 Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes);
 
+/// Initial values of a bundle's elements [bundle.elements].
+void initial_values(const Inventory& inventory, const Plan& plan, const Bundle& bundle, std::uint64_t seed,
+                    std::span<float> values);
+
 }  // namespace steelyard::ps

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
@@ -71,7 +72,9 @@ Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topol
 StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
   const Plan plan = plan_for(config, model.inventory);
   StepTraffic traffic;
-  traffic.transport = transport_for(config, plan, topology).value().name;
+  const Transport transport = transport_for(config, plan, topology).value();
+  traffic.transport = transport.name;
+  traffic.aggregate = transport.aggregate;
   const bool shared = traffic.transport == "shared";
   traffic.servers.resize(static_cast<std::size_t>(config.servers));
   std::vector<std::set<TensorId>> tensors(traffic.servers.size());
@@ -117,22 +120,49 @@ void collect_final_values(Session& session, const Plan& plan, Parameters& parame
   mpi::broadcast(session.workers, std::as_writable_bytes(parameters.value_arena()), 0);
 }
 
-void work(Session& session, const Plan& plan, int worker, const NodeMemory* node) {
+WorkerSide side_of(const Session& session, const Plan& plan, const Transport& transport, int worker,
+                   const NodeMemory* node) {
+  WorkerSide side{plan, worker, {}, node};
+  for (int server = 0; server < session.config.servers; ++server) {
+    const auto sources = sources_of(transport, session.roles, session.topology, server);
+    const auto own = std::ranges::find_if(sources, [worker](const Source& source) {
+      return std::ranges::find(source.workers, worker) != source.workers.end();
+    });
+    side.source_at.push_back(static_cast<int>(own - sources.begin()));
+  }
+  return side;
+}
+
+/// The servers of a node that has its values in one place write theirs; what comes from elsewhere is shared
+/// out among its workers.
+void initialise(const Session& session, const WorkerSide& side, Parameters& parameters) {
+  if (side.node == nullptr || !side.node->in_place()) {
+    parameters.initialise(session.config.seed);
+    return;
+  }
+  for (BundleId id = 0; id < side.plan.bundles.size(); ++id) {
+    const Bundle& bundle = side.plan.bundles[id];
+    if (!side.node->has_server(bundle.server) && side.node->agent(id) == side.worker)
+      initial_values(session.model.inventory, side.plan, bundle, session.config.seed,
+                     parameters.value_arena().subspan(bundle.begin, bundle.elements));
+  }
+}
+
+void work(Session& session, const WorkerSide& side) {
   const TrialConfig& config = session.config;
   const int workers = static_cast<int>(session.roles.workers.size());
-  const bool in_place = node != nullptr && node->in_place();
-  Parameters parameters(session.model.inventory, plan.layout,
-                        node == nullptr ? Arenas{} : node->arenas(worker));
-  if (!in_place) parameters.initialise(config.seed);  // Else the servers do that.
-  PsSynchronizer synchronizer(session, plan, parameters, worker, node);
+  Parameters parameters(session.model.inventory, side.plan.layout,
+                        side.node == nullptr ? Arenas{} : side.node->arenas(side.worker));
+  initialise(session, side, parameters);
+  PsSynchronizer synchronizer(session, side, parameters);
   const bool together = all_together(config, workers);
   // A lone push is an update of its own, so it weighs as much as all pushes of a step together would.
-  const Share share{worker, workers};
+  const Share share{side.worker, workers};
   const auto model = make_model(session, share, together);
   Worker self{share, *model, parameters, synchronizer, together ? 1.0F : static_cast<float>(workers)};
   mpi::barrier(session.pushes, session.wait);
   worker_loop(session, self);
-  if (!in_place) collect_final_values(session, plan, parameters, worker);
+  if (!together) collect_final_values(session, side.plan, parameters, side.worker);
   conclude(session, self);
 }
 
@@ -140,19 +170,21 @@ void run(Session& session) {
   const Plan plan = plan_for(session.config, session.model.inventory);
   const Transport transport = transport_for(session.config, plan, session.topology).value();
   session.transport = transport.name;
+  session.aggregate = transport.aggregate;
   if (!transport.note.empty() && session.world.rank() == 0)
     warn("values and gradients travel by messages: " + transport.note);
   const int number = session.topology.node_of_rank[static_cast<std::size_t>(session.world.rank())];
   const mpi::Communicator node = session.world.split(number);
+  const NodeTransport& here = transport.nodes[static_cast<std::size_t>(number)];
   std::optional<NodeMemory> memory;
-  if (transport.shared[static_cast<std::size_t>(number)])
-    memory.emplace(node, plan, roles_on_node(session.roles, session.topology, number), transport.in_place);
+  if (here.shared) memory.emplace(node, plan, roles_on_node(session.roles, session.topology, number), here);
   const NodeMemory* const shared = memory ? &*memory : nullptr;
   const int server = Roles::index_in(session.roles.servers, session.world.rank());
   if (server != Roles::kNone)
-    serve(session, plan, server, shared);
+    serve(session, plan, transport, server, shared);
   else
-    work(session, plan, Roles::index_in(session.roles.workers, session.world.rank()), shared);
+    work(session, side_of(session, plan, transport,
+                          Roles::index_in(session.roles.workers, session.world.rank()), shared));
   mpi::barrier(node, session.wait);  // To free the window waits for all too, but burns a core.
 }
 

@@ -15,7 +15,8 @@
 
 namespace steelyard::ps {
 
-/// What a server needs to know beside its bundles.
+/// What a server needs to know beside its bundles. To it the workers of a node that sum before they push are
+/// one worker.
 struct ServerOptions {
   int workers = 1;
   int first_reply = 0;  ///< Replies that are due together begin with this worker and rotate.

@@ -11,6 +11,25 @@
 
 namespace steelyard::ps {
 
+/// A server, and who talks to it.
+struct ServerSide {
+  const Plan& plan;
+  int server = 0;
+  std::vector<Source> sources;       ///< Who push to it.
+  int copies = 1;                    ///< Of its values.
+  const NodeMemory* node = nullptr;  ///< Null where nothing is shared.
+
+  /// The server's, in the order of its own numbering.
+  std::span<const BundleId> bundles() const {
+    return plan.bundles_of_server[static_cast<std::size_t>(server)];
+  }
+  const Bundle& bundle(int number) const { return plan.bundles[bundles()[static_cast<std::size_t>(number)]]; }
+  const Source& source(int number) const { return sources[static_cast<std::size_t>(number)]; }
+  /// Whether the source is a worker of the server's node and shares memory with it.
+  bool shares(int source) const;
+  bool in_place() const { return node != nullptr && node->in_place(); }
+};
+
 /// Of one bundle: a header slot, and the elements. Unless the bundle is a piece these follow the header, so
 /// that both are one message.
 struct Place {
@@ -20,15 +39,14 @@ struct Place {
   std::span<float> whole() const { return {header.data(), header.size() + elements.size()}; }
 };
 
-/// Inboxes for workers that send messages; for those that share memory, their own gradient arenas. Values in
+/// Inboxes for sources that send messages; for those that share memory, their own gradient arenas. Values in
 /// the arena that the node's workers read, or else in memory of the server's own.
 class ServerMemory {
  public:
-  /// @param bundles the server's, in its own numbering. @param node null where nothing is shared.
-  ServerMemory(const Plan& plan, std::span<const BundleId> bundles, int workers, int copies,
-               const NodeMemory* node);
+  /// @param side borrowed.
+  explicit ServerMemory(const ServerSide& side);
 
-  Place inbox(int worker, int bundle) const;
+  Place inbox(int source, int bundle) const;
   Place outbox(int copy, int bundle) const;
   /// What the server sums and updates.
   std::vector<BundleMemory> views() const;
@@ -36,15 +54,10 @@ class ServerMemory {
  private:
   Place own(std::size_t begin, std::size_t elements) const;
   Place in_arena(std::span<float> arena, int bundle) const;
-  bool shares(int worker) const { return node_ != nullptr && node_->has_worker(worker); }
 
-  const Plan& plan_;
-  std::span<const BundleId> bundles_;
-  int workers_;
-  int copies_;
-  const NodeMemory* node_;
+  const ServerSide& side_;
   mutable AlignedArray<float> memory_;
-  std::vector<std::size_t> inboxes_;   ///< [bundles, workers] begin in memory_; of those that send messages.
+  std::vector<std::size_t> inboxes_;   ///< [bundles, sources] begin in memory_; of those that send messages.
   std::vector<std::size_t> outboxes_;  ///< [bundles, copies]
 };
 

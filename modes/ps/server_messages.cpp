@@ -5,85 +5,92 @@ namespace steelyard::ps {
 int header_tag(BundleId bundle) { return static_cast<int>(2 * bundle); }
 int elements_tag(BundleId bundle) { return static_cast<int>(2 * bundle + 1); }
 
-ServerMessages::ServerMessages(const Session& session, const Plan& plan, std::span<const BundleId> bundles,
-                               const ServerMemory& memory, std::span<const int> workers, int copies)
+ServerMessages::ServerMessages(const Session& session, const ServerSide& side, const ServerMemory& memory)
     : session_(session),
+      side_(side),
       memory_(memory),
-      bundles_(bundles),
-      copies_(static_cast<std::size_t>(copies)),
+      copies_(static_cast<std::size_t>(side.copies)),
       wire_(find_wire(session.config.wire).value()),
-      packed_begin_(session.roles.workers.size() * bundles.size()),
-      receives_(session.roles.workers.size() * bundles.size()),
+      packed_begin_(side.sources.size() * side.bundles().size()),
+      receives_(packed_begin_.size()),
       sends_(receives_.size() * copies_),
-      versions_(bundles.size() * copies_) {
-  std::size_t room = 0;
-  for (const int worker : workers)
-    for (int number = 0; number < static_cast<int>(bundles.size()); ++number) {
-      packed_begin_[index(worker, number)] = room;
-      const BundleId id = bundles[static_cast<std::size_t>(number)];
-      if (wire_ != Wire::fp32) room += narrow_room_for(plan.bundles[id].elements);
-    }
-  packed_ = AlignedArray<std::uint16_t>(room);
-  for (const int worker : workers)
-    for (int number = 0; number < static_cast<int>(bundles.size()); ++number) {
-      const BundleId id = bundles[static_cast<std::size_t>(number)];
-      receive_of(worker, number) = add_receive(plan.bundles[id], id, worker, number);
-      for (int copy = 0; copy < copies; ++copy)
-        send_of(worker, number, copy) = add_send(plan.bundles[id], id, worker, number, copy);
+      versions_(side.bundles().size() * copies_) {
+  if (wire_ != Wire::fp32) reserve_packed();
+  for (int source = 0; source < static_cast<int>(side.sources.size()); ++source)
+    for (int bundle = 0; !side.shares(source) && bundle < static_cast<int>(side.bundles().size()); ++bundle) {
+      receive_of(source, bundle) = add_receive(source, bundle);
+      for (int copy = 0; copy < side.copies; ++copy)
+        send_of(source, bundle, copy) = add_send(source, bundle, copy);
     }
   for (Transfer& transfer : receives_)
     if (!transfer.empty()) start(transfer);
 }
 
-ServerMessages::Transfer ServerMessages::add_receive(const Bundle& bundle, BundleId id, int worker,
-                                                     int number) {
-  const Rank from = session_.roles.workers[static_cast<std::size_t>(worker)];
-  const Place inbox = memory_.inbox(worker, number);
+void ServerMessages::reserve_packed() {
+  std::size_t room = 0;
+  for (int source = 0; source < static_cast<int>(side_.sources.size()); ++source)
+    for (int bundle = 0; !side_.shares(source) && bundle < static_cast<int>(side_.bundles().size());
+         ++bundle) {
+      packed_begin_[index(source, bundle)] = room;
+      room += narrow_room_for(side_.bundle(bundle).elements);
+    }
+  packed_ = AlignedArray<std::uint16_t>(room);
+}
+
+Rank ServerMessages::rank_of(int source, int bundle) const {
+  return session_.roles.workers[static_cast<std::size_t>(side_.source(source).agent(id_of(bundle)))];
+}
+
+ServerMessages::Transfer ServerMessages::add_receive(int source, int bundle) {
+  const Rank from = rank_of(source, bundle);
+  const BundleId id = id_of(bundle);
+  const Place inbox = memory_.inbox(source, bundle);
   if (wire_ != Wire::fp32) {
-    owners_.push_back({true, worker, number, 0});
-    return {requests_.add_receive(session_.pushes, std::as_writable_bytes(packed(worker, number)), from,
+    owners_.push_back({true, source, bundle, 0});
+    return {requests_.add_receive(session_.pushes, std::as_writable_bytes(packed(source, bundle)), from,
                                   header_tag(id)),
             1, 0};
   }
-  const auto head = bundle.piece ? inbox.header : inbox.whole();
+  const bool piece = side_.bundle(bundle).piece;
+  const auto head = piece ? inbox.header : inbox.whole();
   const Transfer transfer{
       requests_.add_receive(session_.pushes, std::as_writable_bytes(head), from, header_tag(id)),
-      bundle.messages(), 0};
-  if (bundle.piece)
+      side_.bundle(bundle).messages(), 0};
+  if (piece)
     requests_.add_receive(session_.pushes, std::as_writable_bytes(inbox.elements), from, elements_tag(id));
-  owners_.resize(requests_.size(), {true, worker, number, 0});
+  owners_.resize(requests_.size(), {true, source, bundle, 0});
   return transfer;
 }
 
-ServerMessages::Transfer ServerMessages::add_send(const Bundle& bundle, BundleId id, int worker, int number,
-                                                  int copy) {
-  const Rank to = session_.roles.workers[static_cast<std::size_t>(worker)];
-  const Place outbox = memory_.outbox(copy, number);
-  const auto head = bundle.piece ? outbox.header : outbox.whole();
+ServerMessages::Transfer ServerMessages::add_send(int source, int bundle, int copy) {
+  const Rank to = rank_of(source, bundle);
+  const BundleId id = id_of(bundle);
+  const Place outbox = memory_.outbox(copy, bundle);
+  const bool piece = side_.bundle(bundle).piece;
+  const auto head = piece ? outbox.header : outbox.whole();
   const Transfer transfer{requests_.add_send(session_.replies, std::as_bytes(head), to, header_tag(id)),
-                          bundle.messages(), 0};
-  if (bundle.piece)
-    requests_.add_send(session_.replies, std::as_bytes(outbox.elements), to, elements_tag(id));
-  owners_.resize(requests_.size(), {false, worker, number, copy});
+                          side_.bundle(bundle).messages(), 0};
+  if (piece) requests_.add_send(session_.replies, std::as_bytes(outbox.elements), to, elements_tag(id));
+  owners_.resize(requests_.size(), {false, source, bundle, copy});
   return transfer;
 }
 
-std::span<std::uint16_t> ServerMessages::packed(int worker, int bundle) {
-  const std::size_t elements = memory_.inbox(worker, bundle).elements.size();
-  return packed_.span().subspan(packed_begin_[index(worker, bundle)],
+std::span<std::uint16_t> ServerMessages::packed(int source, int bundle) {
+  const std::size_t elements = memory_.inbox(source, bundle).elements.size();
+  return packed_.span().subspan(packed_begin_[index(source, bundle)],
                                 sizeof(Header) / sizeof(std::uint16_t) + elements);
 }
 
-Header ServerMessages::header_of(int worker, int bundle) {
-  if (wire_ == Wire::fp32) return read_header(memory_.inbox(worker, bundle).header);
+Header ServerMessages::header_of(int source, int bundle) {
+  if (wire_ == Wire::fp32) return read_header(memory_.inbox(source, bundle).header);
   Header header;
-  std::memcpy(static_cast<void*>(&header), packed(worker, bundle).data(), sizeof header);
+  std::memcpy(static_cast<void*>(&header), packed(source, bundle).data(), sizeof header);
   return header;
 }
 
-void ServerMessages::unpack(int worker, int bundle) {
+void ServerMessages::unpack(int source, int bundle) {
   if (wire_ == Wire::fp32) return;
-  widen(wire_, narrow_elements(packed(worker, bundle)), memory_.inbox(worker, bundle).elements);
+  widen(wire_, narrow_elements(packed(source, bundle)), memory_.inbox(source, bundle).elements);
 }
 
 void ServerMessages::start(Transfer& transfer) {
@@ -99,7 +106,7 @@ void ServerMessages::start(const Reply& reply) {
     version = reply.version;
     Header header;
     header.kind = Kind::reply;
-    header.bundle = bundles_[place];
+    header.bundle = id_of(reply.bundle);
     header.version = version;
     write_header(header, memory_.outbox(reply.copy, reply.bundle).header);
   }
@@ -111,10 +118,10 @@ void ServerMessages::complete(std::span<const int> requests, std::vector<ServerE
   for (const int request : requests) {
     const Owner& owner = owners_[static_cast<std::size_t>(request)];
     Transfer& transfer =
-        owner.push ? receive_of(owner.worker, owner.bundle) : send_of(owner.worker, owner.bundle, owner.copy);
+        owner.push ? receive_of(owner.source, owner.bundle) : send_of(owner.source, owner.bundle, owner.copy);
     if (--transfer.missing > 0) continue;
-    ServerEvent event{owner.push, {owner.worker, owner.bundle, owner.copy, 0, 0}, {}};
-    if (owner.push) event.header = header_of(owner.worker, owner.bundle);
+    ServerEvent event{owner.push, {owner.source, owner.bundle, owner.copy, 0, 0}, {}};
+    if (owner.push) event.header = header_of(owner.source, owner.bundle);
     events.push_back(event);
   }
 }

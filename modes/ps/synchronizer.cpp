@@ -4,13 +4,12 @@ namespace steelyard::ps {
 
 using trace::Phase;
 
-PsSynchronizer::PsSynchronizer(Session& session, const Plan& plan, Parameters& parameters, int worker,
-                               const NodeMemory* node)
+PsSynchronizer::PsSynchronizer(Session& session, const WorkerSide& side, Parameters& parameters)
     : session_(session),
-      plan_(plan),
-      worker_(worker),
-      channel_(session, plan, parameters, worker, node),
-      exchanges_(plan.bundles.size()) {
+      side_(side),
+      plan_(side.plan),
+      channel_(session, side, parameters),
+      exchanges_(side.plan.bundles.size()) {
   for (BundleId id = 0; id < plan_.bundles.size(); ++id)
     exchanges_[id].missing = plan_.bundles[id].shards.size();
 }
@@ -42,7 +41,7 @@ void PsSynchronizer::push(BundleId id) {
   Header header;
   header.kind = Kind::push;
   header.bundle = id;
-  header.worker = worker_;
+  header.worker = side_.source_at[static_cast<std::size_t>(bundle.server)];
   header.clock = step + 1;
   header.version = exchange.version;
 

@@ -12,9 +12,8 @@ namespace steelyard::ps {
 /// layer.
 class PsSynchronizer final : public Synchronizer {
  public:
-  /// @param node null where nothing is shared.
-  PsSynchronizer(Session& session, const Plan& plan, Parameters& parameters, int worker,
-                 const NodeMemory* node = nullptr);
+  /// All are borrowed.
+  PsSynchronizer(Session& session, const WorkerSide& side, Parameters& parameters);
 
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
@@ -33,8 +32,8 @@ class PsSynchronizer final : public Synchronizer {
   void await(BundleId id);
 
   Session& session_;
+  const WorkerSide& side_;
   const Plan& plan_;
-  int worker_;
   WorkerChannel channel_;
   std::vector<Exchange> exchanges_;  ///< [bundles]
   std::size_t unanswered_ = 0;       ///< Pushes without a reply.

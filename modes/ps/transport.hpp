@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// `--transport`: which servers and workers talk through memory that they share. Pure: every rank computes
-/// the same answer.
+/// `--transport` and `--aggregate`: which servers and workers talk through memory that they share, and which
+/// workers push as one. Pure: every rank computes the same answer.
 
 #include <string>
 #include <vector>
@@ -13,13 +13,20 @@
 
 namespace steelyard::ps {
 
-struct Transport {
-  std::vector<bool> shared;  ///< [nodes] whether the servers and workers of a node share memory.
-  /// Workers read values where their node's servers keep them. Else every worker has values of its own, into
-  /// which servers write.
+/// How those of one node talk.
+struct NodeTransport {
+  bool shared = false;  ///< Its servers and workers share memory.
+  /// Its workers read values in one place: where its servers keep them, and where replies from elsewhere
+  /// land. Else every worker has values of its own.
   bool in_place = false;
-  std::string name;  ///< shared, message, or mixed, as the servers and workers of this trial talk.
-  std::string note;  ///< Why `auto` does not share where it could; empty if it does.
+  bool sums = false;  ///< Its workers add their gradients and push as one to servers elsewhere.
+};
+
+struct Transport {
+  std::vector<NodeTransport> nodes;
+  std::string name;       ///< shared, message, or mixed, as the servers and workers of this trial talk.
+  std::string aggregate;  ///< node if some node sums, else none.
+  std::string note;       ///< Why `auto` does not share where it could; empty if it does.
 };
 
 /// Who of a node takes part.
@@ -29,12 +36,25 @@ struct NodeRoles {
 };
 NodeRoles roles_on_node(const Roles& roles, const mpi::Topology& topology, int node);
 
-/// What `--transport` asks for, or what is wrong: an unknown word, or `shared` where ranks do not share
-/// memory or have too little of it.
+/// What `--transport` and `--aggregate` ask for, or what is wrong: an unknown word, `shared` where ranks do
+/// not share memory or have too little of it, sums where they cannot be.
 /// @param all_together an update needs every worker's push.
 Expected<Transport> choose_transport(const TrialConfig& config, const Plan& plan, const Roles& roles,
                                      const mpi::Topology& topology, bool all_together);
 
+/// Who pushes to a server as one: a worker, or the workers of a node that sums. What one pushes comes back to
+/// it once.
+struct Source {
+  std::vector<int> workers;  ///< Ascending.
+
+  /// Who speaks for it; the bundles are shared out in turn.
+  int agent(BundleId bundle) const { return workers[bundle % workers.size()]; }
+};
+/// In the order of their first workers.
+std::vector<Source> sources_of(const Transport& transport, const Roles& roles, const mpi::Topology& topology,
+                               int server);
+
 std::string transport_help();
+std::string aggregate_help();
 
 }  // namespace steelyard::ps

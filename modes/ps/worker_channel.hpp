@@ -1,7 +1,8 @@
 #pragma once
 
 /// @file
-/// A worker's end of the conversation with every server, by memory where they share some, else by messages.
+/// A worker's end of the conversation with every server, by memory where they share some, else by messages,
+/// alone or together with the other workers of its node.
 
 #include <span>
 #include <vector>
@@ -12,6 +13,14 @@
 
 namespace steelyard::ps {
 
+/// A worker, and how servers know it.
+struct WorkerSide {
+  const Plan& plan;
+  int worker = 0;
+  std::vector<int> source_at;        ///< [servers] its number, or its node's, among the server's sources.
+  const NodeMemory* node = nullptr;  ///< Null where nothing is shared.
+};
+
 class WorkerChannel {
  public:
   /// New values of a bundle are in the value arena, and its gradient may be overwritten.
@@ -20,9 +29,8 @@ class WorkerChannel {
     std::int64_t version = 0;
   };
 
-  /// @param node null where nothing is shared. `parameters` has its arenas if it is not.
-  WorkerChannel(const Session& session, const Plan& plan, Parameters& parameters, int worker,
-                const NodeMemory* node);
+  /// All are borrowed. `parameters` has the arenas of the node's memory where there is one.
+  WorkerChannel(const Session& session, const WorkerSide& side, Parameters& parameters);
 
   /// Starts the push of a bundle whose gradient is final and whose last reply has arrived.
   void push(BundleId id, const Header& header);
@@ -30,18 +38,23 @@ class WorkerChannel {
   std::span<const Arrival> poll();
   /// As poll, but waits until there is one; a push must be unanswered.
   std::span<const Arrival> wait();
-  /// Nothing travels in messages, so a poll sees all there is to see.
+  /// Nothing travels in messages of this worker, so a poll sees all there is to see.
   bool by_memory_alone() const { return requests_.size() == 0; }
-  Moved pushed(BundleId id) const {
-    return shares(id) ? plan_.bundles[id].shared() : plan_.bundles[id].pushed(wire_);
-  }
-  Moved pulled(BundleId id) const {
-    return shares(id) ? plan_.bundles[id].shared() : plan_.bundles[id].pulled();
-  }
+  /// What a push moves from this worker to the server: nothing where another one speaks for it.
+  Moved pushed(BundleId id) const;
+  Moved pulled(BundleId id) const;
 
  private:
-  /// A bundle's requests, receives before sends; none where its server shares memory.
+  /// How a bundle reaches its server.
+  enum class Route : std::uint8_t {
+    memory,   ///< The server reads it.
+    message,  ///< In messages of this worker.
+    speaks,   ///< In messages of this worker, for all of its node.
+    follows,  ///< In messages of another worker of this node.
+  };
+  /// Requests, receives before sends; none where the worker sends no messages.
   struct Exchange {
+    Route route = Route::message;
     int first = 0;
     int requests = 0;
     int missing = 0;         ///< Not yet complete.
@@ -52,16 +65,26 @@ class WorkerChannel {
     Mailbox replies;
   };
 
-  bool shares(BundleId id) const { return exchanges_[id].requests == 0; }
+  const Bundle& bundle(BundleId id) const { return side_.plan.bundles[id]; }
+  Route route_of(BundleId id) const;
+  bool sends(BundleId id) const {
+    return exchanges_[id].route == Route::message || exchanges_[id].route == Route::speaks;
+  }
   void add_requests(BundleId id);
   void add_push(BundleId id, Rank server);
   /// A push as it leaves, with a wire of 16 bits.
   std::span<std::uint16_t> packed(BundleId id);
+  /// What is sent: the worker's gradients, or those of its node.
+  std::span<float> outgoing() const { return gradients_.front(); }
+  void send(BundleId id, const Header& header);
+  void sum(BundleId id);
+  /// Moves a push of the node on. @return whether this worker has nothing more to do for it.
+  bool advance(const Header& header);
   void complete(std::span<const int> requests);
   void accept(const Header& header, BundleId bundle);
 
   const Session& session_;
-  const Plan& plan_;
+  const WorkerSide& side_;
   Parameters& parameters_;
   Wire wire_;
   AlignedArray<std::uint16_t> packed_;
@@ -69,7 +92,10 @@ class WorkerChannel {
   std::vector<BundleId> bundle_of_request_;
   std::vector<Exchange> exchanges_;  ///< [bundles]
   std::vector<Neighbour> neighbours_;
-  std::vector<int> neighbour_of_server_;  ///< [servers] or none.
+  std::vector<int> neighbour_of_server_;     ///< [servers] or none.
+  std::vector<std::span<float>> gradients_;  ///< Arenas of all workers of the node that sums, or its own.
+  std::vector<const float*> parts_;          ///< Of a bundle, one in each of these.
+  std::vector<Header> together_;             ///< Pushes of the node that wait for its other workers.
   std::vector<Arrival> arrivals_;
 };
 

@@ -11,11 +11,12 @@ struct Seen {
   bool messages = false, in_place = false;
   bool replicas = false;  ///< Every worker of an allreduce makes every update.
   bool node_sums = false;
+  bool alone = false;  ///< Workers of ps that push alone.
   bool narrow = false;
   bool asynchronous = false;
 };
 
-Seen look(const Contest& contest, const std::vector<std::string>& transports) {
+Seen look(const Contest& contest, const std::vector<Talk>& talks) {
   Seen seen;
   for (std::size_t i = 0; i < contest.contestants.size(); ++i) {
     const TrialConfig& config = contest.contestants[i].config;
@@ -23,10 +24,11 @@ Seen look(const Contest& contest, const std::vector<std::string>& transports) {
     (ps ? seen.ps : seen.allreduce) = true;
     seen.narrow = seen.narrow || config.wire != "fp32";
     if (ps) {
-      seen.messages = seen.messages || transports[i] != "shared";
+      seen.messages = seen.messages || talks[i].transport != "shared";
+      seen.alone = seen.alone || talks[i].aggregate != "node";
       seen.asynchronous = seen.asynchronous || config.consistency == "asp";
     } else {
-      const bool in_place = transports[i] == "in_place";
+      const bool in_place = talks[i].transport == "in_place";
       seen.in_place = seen.in_place || in_place;
       seen.replicas = seen.replicas || (!in_place && !config.sharded_optimizer);
       seen.node_sums = seen.node_sums || config.collective == "shared" || config.collective == "auto";
@@ -37,9 +39,9 @@ Seen look(const Contest& contest, const std::vector<std::string>& transports) {
 
 }  // namespace
 
-std::vector<std::string> asymmetries(const Contest& contest, const std::vector<std::string>& transports,
+std::vector<std::string> asymmetries(const Contest& contest, const std::vector<Talk>& talks,
                                      const mpi::Topology& topology) {
-  const Seen seen = look(contest, transports);
+  const Seen seen = look(contest, talks);
   std::vector<std::string> all;
   if (!seen.ps || !seen.allreduce) return all;
   if (topology.nodes == 1 && seen.messages && seen.in_place)
@@ -47,8 +49,10 @@ std::vector<std::string> asymmetries(const Contest& contest, const std::vector<s
   if (seen.replicas)
     all.emplace_back(
         "every worker of the allreduce makes the whole update, servers make it once (--sharded-optimizer)");
-  if (topology.nodes > 1 && topology.ranks() > topology.nodes && seen.node_sums)
-    all.emplace_back("allreduce may sum within a node before it uses the network, workers of ps push alone");
+  if (topology.nodes > 1 && topology.ranks() > topology.nodes && seen.node_sums && seen.alone)
+    all.emplace_back(
+        "allreduce may sum within a node before it uses the network, workers of ps push alone (--aggregate "
+        "node)");
   if (seen.narrow)
     all.emplace_back(
         "what servers send back are values in fp32, an allreduce moves 16 bits both ways (--wire fp32)");

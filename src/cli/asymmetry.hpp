@@ -10,9 +10,15 @@
 
 namespace steelyard::cli {
 
+/// How the ranks of a contestant talked, as its trials recorded it.
+struct Talk {
+  std::string transport;  ///< shared, message, mixed, in_place, or "".
+  std::string aggregate;  ///< ps: node or none.
+};
+
 /// One sentence each, with the option that removes it where there is one; empty where only one mode takes
-/// part. @param transports [contestants] as the trials ran: shared, message, mixed, in_place, or "".
-std::vector<std::string> asymmetries(const Contest& contest, const std::vector<std::string>& transports,
+/// part. @param talks [contestants]
+std::vector<std::string> asymmetries(const Contest& contest, const std::vector<Talk>& talks,
                                      const mpi::Topology& topology);
 
 }  // namespace steelyard::cli

@@ -56,7 +56,7 @@ class Comparison {
 
  private:
   /// [contestants] as their trials recorded them.
-  std::vector<std::string> transports() const;
+  std::vector<Talk> talks() const;
 
   using Who = std::pair<std::size_t, PlannedTrial>;
 
@@ -154,12 +154,13 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
   return {trace::median(step), trace::median(wait), trace::median(bytes), trace::median(busy)};
 }
 
-std::vector<std::string> Comparison::transports() const {
-  std::vector<std::string> all(contest_.contestants.size());
+std::vector<Talk> Comparison::talks() const {
+  std::vector<Talk> all(contest_.contestants.size());
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const TrialResult& one : all_)
       if (trace::view(one.data.row.label) == contest_.contestants[i].label)
-        all[i] = trace::view(one.data.row.transport);
+        all[i] = {std::string(trace::view(one.data.row.transport)),
+                  std::string(trace::view(one.data.row.aggregate))};
   return all;
 }
 
@@ -172,7 +173,7 @@ std::string Comparison::text(const trace::RunTables& tables) const {
                                          contest_.contestants.size(), confirmation_.size()));
   for (const Contestant& c : contest_.contestants)
     if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
-  for (const std::string& one : asymmetries(contest_, transports(), setup_.launch.topology))
+  for (const std::string& one : asymmetries(contest_, talks(), setup_.launch.topology))
     out += line_text("unalike", one);
   out += "\n";
   Table table({"contestant", "images/s", "95 % interval", "step ms", "wait %", "max/mean", "cores %"});
@@ -198,7 +199,7 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
   out["run"] = run;
   out["validity"] = setup_.launch.validity.text();
   out["lab"] = setup_.launch.lab;
-  out["asymmetries"] = asymmetries(contest_, transports(), setup_.launch.topology);
+  out["asymmetries"] = asymmetries(contest_, talks(), setup_.launch.topology);
   for (const TrialResult& one : all_) {
     auto trial = trial_json(run, tables, one.data, one.summary);
     trial["collective_choices"] = one.collective_choices;

@@ -25,10 +25,11 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
   const Roles roles = roles_of(config, launch.topology);
   const StepTraffic traffic = find_mode(config.mode).value()->traffic(config, model, launch.topology);
   std::string text = line_text(
-      "mode", config.mode == "ps" ? fmt::format("ps {}, placement {}, transport {}", config.consistency,
-                                                config.placement, traffic.transport)
-                                  : fmt::format("allreduce by {}, wire {}{}", config.collective, config.wire,
-                                                config.sharded_optimizer ? ", sharded optimizer" : ""));
+      "mode", config.mode == "ps"
+                  ? fmt::format("ps {}, placement {}, transport {}{}", config.consistency, config.placement,
+                                traffic.transport, traffic.aggregate == "node" ? " summed by node" : "")
+                  : fmt::format("allreduce by {}, wire {}{}", config.collective, config.wire,
+                                config.sharded_optimizer ? ", sharded optimizer" : ""));
   text += line_text("ranks", fmt::format("{} on {} node(s); servers {}; workers {}; idle {}",
                                          launch.world.size(), launch.topology.nodes, list(roles.servers),
                                          list(roles.workers), list(roles.idle)));
@@ -78,7 +79,10 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
                         {"worker_messages_per_step", traffic.worker_messages_out},
                         {"worker_bytes_back_per_step", traffic.worker_bytes_in},
                         {"worker_messages_back_per_step", traffic.worker_messages_in}};
-  if (config.mode == "ps") out["transport"] = traffic.transport;
+  if (config.mode == "ps") {
+    out["transport"] = traffic.transport;
+    out["aggregate"] = traffic.aggregate;
+  }
   for (const auto& server : traffic.servers) {
     out["server_bytes"].push_back(server.bytes);
     out["server_messages"].push_back(server.messages);

@@ -50,6 +50,8 @@ const OptionSpec kSpecs[] = {
          "overlap")},
     {"transport", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
      HELP("ps, how servers and workers talk\n" + ps::transport_help())},
+    {"aggregate", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
+     HELP("ps, who pushes as one\n" + ps::aggregate_help())},
     {"collective", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
      HELP("allreduce, who sums\n" + collective_help())},
     {"wire", kBoth, OptionKind::text, "fp32", 0, 0, "Mode",

@@ -85,6 +85,7 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"placement", std::string(view(row.placement))},
           {"consistency", std::string(view(row.consistency))},
           {"transport", std::string(view(row.transport))},
+          {"aggregate", std::string(view(row.aggregate))},
           {"ranks", tables.ranks},
           {"servers", row.servers},
           {"workers", row.workers},
@@ -139,9 +140,9 @@ json server_json(const trace::TrialSummary& s) {
 
 std::string trial_title(const trace::TrialRow& row) {
   if (view(row.mode) == "ps")
-    return fmt::format("ps {}, {} + {}, placement {}, transport {}", view(row.consistency),
+    return fmt::format("ps {}, {} + {}, placement {}, transport {}{}", view(row.consistency),
                        plural(row.servers, "server"), plural(row.workers, "worker"), view(row.placement),
-                       view(row.transport));
+                       view(row.transport), view(row.aggregate) == "node" ? " summed by node" : "");
   const std::string wire = view(row.wire) == "fp32" ? "" : fmt::format(" in {}", view(row.wire));
   const std::string_view sharded = row.sharded_optimizer == 0 ? "" : ", sharded optimizer";
   return fmt::format("allreduce by {}{}{}, {}", view(row.collective), wire, sharded,

@@ -80,7 +80,7 @@ Status check_combinations(const Options& options) {
       only("servers", ps, "--mode ps"), only("server-ranks", ps, "--mode ps"),
       only("placement", ps, "--mode ps"), only("consistency", ps, "--mode ps"),
       only("bundle-bytes", ps, "--mode ps"), only("piece-bytes", ps, "--mode ps"),
-      only("transport", ps, "--mode ps"),
+      only("transport", ps, "--mode ps"), only("aggregate", ps, "--mode ps"),
       only("placement-offset", ps && options.text("placement") == "round_robin", "--placement round_robin"),
       only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
       only("collective", !train || !ps, "--mode allreduce"),
@@ -143,6 +143,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.bundle_bytes = static_cast<std::size_t>(options.integer("bundle-bytes"));
   config.piece_bytes = static_cast<std::size_t>(options.integer("piece-bytes"));
   config.transport = options.text("transport");
+  config.aggregate = options.text("aggregate");
   config.collective = options.text("collective");
   config.wire = options.text("wire");
   config.sharded_optimizer = options.flag("sharded-optimizer");

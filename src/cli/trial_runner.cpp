@@ -191,6 +191,7 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   row.end = recorder_.now_ns();
   row.begin += mpi::greatest(launch_.world, session.choosing_ns);
   row.transport = text<16>(session.transport);
+  row.aggregate = text<8>(session.aggregate);
   TrialResult result;
   // Rank 0 may be idle; the first worker tells what was chosen.
   result.collective_choices = nlohmann::json::parse(mpi::broadcast(

@@ -130,6 +130,7 @@ struct TrialRow {
   Text<16> transport;              ///< ps: shared, message, mixed; allreduce: in_place or "".
   Text<8> wire;                    ///< Type in which gradients travel: fp32, fp16, bf16.
   std::uint8_t sharded_optimizer;  ///< allreduce: 1 if asked for; 0 in ps.
+  Text<8> aggregate;               ///< ps: node where workers of some node pushed as one, else none.
 };
 
 /// Which rank plays what in a trial.

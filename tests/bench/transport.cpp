@@ -75,14 +75,15 @@ class Exchange {
     recorder_.begin_trial(0, config_.steps);
     Session session{config_,        roles_,         model_,          dataset_,    bench_.world, bench_.pushes,
                     bench_.replies, bench_.workers, bench_.topology, bench_.wait, recorder_,    [](Step) {}};
+    const ps::Transport transport{{{shared_, shared_, false}}, shared_ ? "shared" : "message", "none", ""};
     std::optional<ps::NodeMemory> memory;
-    if (shared_) memory.emplace(bench_.world, plan_, ps::NodeRoles{{0}, {0}}, true);
+    if (shared_) memory.emplace(bench_.world, plan_, ps::NodeRoles{{0}, {0}}, transport.nodes.front());
     const ps::NodeMemory* const node = memory ? &*memory : nullptr;
     std::vector<double> seconds;
     if (bench_.world.rank() == 0)
       seconds = work(session, node);
     else
-      ps::serve(session, plan_, 0, node);
+      ps::serve(session, plan_, transport, 0, node);
     return seconds;
   }
 
@@ -91,17 +92,15 @@ class Exchange {
     Parameters parameters(model_.inventory, plan_.layout, node == nullptr ? Arenas{} : node->arenas(0));
     std::vector<double> seconds;
     {
-      ps::PsSynchronizer synchronizer(session, plan_, parameters, 0, node);
+      const ps::WorkerSide side{plan_, 0, {0}, node};
+      ps::PsSynchronizer synchronizer(session, side, parameters);
       mpi::barrier(session.pushes, session.wait);
       for (Step step = 0; step < config_.steps; ++step) {
         const double one = exchange(synchronizer, parameters, step);
         if (step >= kWarmup) seconds.push_back(one);
       }
     }
-    check_values(parameters, "the values after the last reply");
-    if (node != nullptr) return seconds;  // They are where the server keeps its own.
-    receive_final_values(session, parameters);
-    check_values(parameters, "the values that the server ends with");
+    check_values(parameters);
     return seconds;
   }
 
@@ -116,19 +115,11 @@ class Exchange {
     return now_s() - begin_s;
   }
 
-  /// As the mode does after training; a server ends only when it has sent them.
-  void receive_final_values(const Session& session, Parameters& parameters) {
-    std::ranges::fill(parameters.values(0), 0.0F);
-    mpi::Requests requests;
-    requests.start(requests.add_receive(session.replies, std::as_writable_bytes(parameters.values(0)), 1,
-                                        ps::elements_tag(0)));
-    requests.wait_some(session.wait);
-  }
-
-  void check_values(Parameters& parameters, const char* which) const {
+  void check_values(Parameters& parameters) const {
     const float expected = -kRate * static_cast<float>(config_.steps);
     for (const float value : parameters.values(0))
-      if (value != expected) die(fmt::format("{} are {}, not {}", which, value, expected));
+      if (value != expected)
+        die(fmt::format("the values after the last reply are {}, not {}", value, expected));
   }
 
   const Bench& bench_;

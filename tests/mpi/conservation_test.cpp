@@ -100,6 +100,49 @@ TEST(Conservation, SixteenBitPushesCountTwoBytesANumber) {
     }
 }
 
+std::uint64_t pushes_to(const test::Outcome& outcome, int server) {
+  std::uint64_t pushes = 0;
+  for (const trace::LoadRow& row : outcome.ranks[static_cast<std::size_t>(server)].loads)
+    pushes += row.pushes;
+  return pushes;
+}
+
+// Where the workers of a node sum, their node pushes and pulls once, unless the server is there too.
+TEST(Conservation, WorkersOfANodePushAsOne) {
+  const ModelSpec model = describe_model("mlp:784-37-19-10").value();
+  const Dataset dataset = test::small_dataset(model);
+  const mpi::Topology topology = test::pretend_nodes(2);  // Even ranks and odd ones.
+  const int ranks = test::launch().world.size();
+  for (int servers = 1; servers < ranks; ++servers)
+    for (const char* wire : {"fp32", "fp16"}) {
+      TrialConfig config = base("bsp", "range", servers);
+      config.wire = wire;
+      const auto run = [&](const char* aggregate) {
+        config.aggregate = aggregate;
+        return test::run_trial(
+            config, model, dataset, [](Step) {}, topology);
+      };
+      const test::Outcome together = run("auto");
+      const test::Outcome alone = run("none");
+      if (test::launch().world.rank() != 0) continue;
+      const Totals t = totals(together.ranks);
+      EXPECT_EQ(t.server_in, t.worker_out);
+      EXPECT_EQ(t.server_out, t.worker_in);
+      EXPECT_EQ(t.server_messages, t.worker_messages);
+      EXPECT_EQ(t.applied, t.pushes);
+      EXPECT_EQ(t.pulls, t.pushes);
+      EXPECT_EQ(t.staleness, t.applied);
+      for (int server = 0; server < servers; ++server) {
+        std::uint64_t near = 0;
+        for (int worker = servers; worker < ranks; ++worker) near += worker % 2 == server % 2 ? 1U : 0U;
+        const auto workers = static_cast<std::uint64_t>(ranks - servers);
+        const std::uint64_t sources = near + (near < workers ? 1U : 0U);
+        EXPECT_EQ(pushes_to(together, server) * workers, pushes_to(alone, server) * sources)
+            << "server " << server << " of " << servers;
+      }
+    }
+}
+
 TEST(Conservation, AServerWithNothingStartsServesAndEnds) {
   // Two tensors on up to six servers: most own nothing.
   const ModelSpec model = describe_model("mlp:784-10").value();

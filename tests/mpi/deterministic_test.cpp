@@ -48,6 +48,18 @@ TEST(Deterministic, TransportPlacementAndBundlesChangeNoBit) {
       }
 }
 
+// By itself a sum in worker order is one whatever the nodes; by node it is another, and repeats as well.
+TEST(Deterministic, NodesChangeBitsOnlyWhereTheySum) {
+  if (test::launch().world.size() < 2) return;
+  TrialConfig config = base();
+  const auto first = run(config);
+  EXPECT_EQ(run(config, 2).hash, first.hash);
+  config.aggregate = "node";
+  const auto by_node = run(config, 2);
+  EXPECT_EQ(by_node.own_hash, test::launch().world.rank() == 0 ? 0 : by_node.hash) << "all workers have one";
+  for (int again = 0; again < 3; ++again) EXPECT_EQ(run(config, 2).hash, by_node.hash);
+}
+
 // Both sum in worker order, whether a buffer is small or goes in slices.
 TEST(Deterministic, SharedMemoryAndParameterServersGiveTheSameBits) {
   for (int others = 1; others < test::launch().world.size(); ++others) {

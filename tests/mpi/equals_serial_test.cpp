@@ -124,6 +124,7 @@ TEST(EqualsSerial, PsWithEveryWireUpToItsRounding) {
         TrialConfig config = base();
         config.servers = servers;
         config.transport = way.transport;
+        config.aggregate = way.aggregate;
         config.wire = wire;
         const mpi::Topology topology = test::pretend_nodes(way.nodes);
         const auto outcome = test::run_trial(
@@ -190,6 +191,7 @@ TEST(EqualsSerial, PsBspWithEveryTransport) {
         config.placement = placement;
         config.servers = servers;
         config.transport = way.transport;
+        config.aggregate = way.aggregate;
         const auto outcome = test::run_trial(
             config, model, dataset, [](Step) {}, test::pretend_nodes(way.nodes));
         EXPECT_LE(test::distance(model, outcome.values, serial_of(config, model, dataset)), kTolerance)

@@ -47,6 +47,7 @@ TEST(Replay, EveryTransportDeliversEveryElement) {
       for (const char* ranks : {"first", "spread"}) {
         TrialConfig config = base("ps", servers);
         config.transport = way.transport;
+        config.aggregate = way.aggregate;
         config.server_ranks = ranks;
         config.bundle_bytes = 1024;
         config.piece_bytes = 10'000;
@@ -70,6 +71,7 @@ TEST(Replay, AsynchronousRepliesAreWhole) {
       TrialConfig config = base("ps", servers);
       config.consistency = "asp";
       config.transport = way.transport;
+      config.aggregate = way.aggregate;
       config.steps = 40;
       run(config, way.nodes);
     }

@@ -36,7 +36,7 @@ namespace steelyard {
 namespace {
 
 /// Allocations between the steps `from` and `to` as this rank completes them.
-std::uint64_t allocations(const TrialConfig& config, Step from, Step to) {
+std::uint64_t allocations(const TrialConfig& config, Step from, Step to, int nodes = 1) {
   const ModelSpec model = describe_model("lenet").value();
   const Dataset dataset = test::small_dataset(model, 2000);
   std::uint64_t begin = 0;
@@ -45,7 +45,7 @@ std::uint64_t allocations(const TrialConfig& config, Step from, Step to) {
     if (completed == from) begin = g_allocations;
     if (completed == to) end = g_allocations;
   };
-  test::run_trial(config, model, dataset, watch);
+  test::run_trial(config, model, dataset, watch, test::pretend_nodes(nodes));
   return end - begin;
 }
 
@@ -78,6 +78,11 @@ TEST(SteadyState, SixteenBitPushesAllocateNothing) {
   config.transport = "message";
   config.wire = "fp16";
   EXPECT_EQ(allocations(config, 20, 60), 0U);
+}
+
+TEST(SteadyState, SumsByNodeAllocateNothing) {
+  for (int servers = 1; servers < test::launch().world.size(); ++servers)
+    EXPECT_EQ(allocations(base("ps", servers), 20, 60, 2), 0U) << servers << " servers";
 }
 
 TEST(SteadyState, OwnAllreduceAllocatesNothing) {

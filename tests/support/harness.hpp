@@ -29,12 +29,14 @@ struct Outcome {
 /// Collective: the launch's ranks as if they were on `nodes` nodes in turn, for what differs between nodes.
 mpi::Topology pretend_nodes(int nodes);
 
-/// How servers and workers may talk: a transport, and on how many pretended nodes.
+/// How servers and workers may talk: a transport, on how many pretended nodes, and who pushes as one.
 struct Way {
   const char* transport;
   int nodes;
+  const char* aggregate = "auto";
 };
-inline constexpr Way kWays[] = {{"message", 1}, {"shared", 1}, {"auto", 2}, {"auto", 3}};
+inline constexpr Way kWays[] = {{"message", 1}, {"shared", 1},       {"auto", 2, "none"},
+                                {"auto", 2},    {"auto", 3, "none"}, {"auto", 3}};
 
 /// Collective: runs `config` on all ranks. @param progress is told every step that this rank completes.
 Outcome run_trial(
