@@ -41,17 +41,18 @@ TARGETS: dict[tuple[str, str, str], Target] = {
     ("exposed", "mnist-fc ps 2+2", ANY_PEER): Target(0.5, at_most=True),
     ("exposed", "googlenet allreduce x2", ANY_PEER): Target(0.5, at_most=True),
     ("exposed", "googlenet ps 2+2", ANY_PEER): Target(0.5, at_most=True),
-    ("allreduce", "shared x2, 1 to 64 MiB", "best of Open MPI"): Target(1.5),
-    ("allreduce", "shared x2, 1 to 64 MiB", "gloo"): Target(3.0),
-    ("allreduce", "shared x2, 4 to 256 KiB", "Open MPI default"): Target(1.0),
-    ("allreduce", "shared x4, 1 to 64 MiB", "best of Open MPI"): Target(1.5),
-    ("allreduce", "shared x4, 1 to 64 MiB", "gloo"): Target(3.0),
-    ("allreduce", "shared x4, 4 to 256 KiB", "Open MPI default"): Target(1.0),
-    ("allreduce", "ring x2, all sizes", "Open MPI's ring"): Target(1.0),
-    ("allreduce", "ring x4, all sizes", "Open MPI's ring"): Target(1.0),
     ("transport", "ps exchange 4 KiB", "ping-pong"): Target(1.5, at_most=True),
     ("transport", "ps exchange 64 MiB", "limit"): Target(0.6),
 }
+# `shared`: private buffers copied in and out; resident: data in the window, as training in place has it.
+for ranks in (2, 4):
+    for name in ("shared", "shared resident"):
+        TARGETS["allreduce", f"{name} x{ranks}, 1 to 64 MiB", "best of Open MPI"] = Target(1.5)
+        TARGETS["allreduce", f"{name} x{ranks}, 1 to 64 MiB", "gloo"] = Target(3.0)
+        TARGETS["allreduce", f"{name} x{ranks}, 4 to 256 KiB", "Open MPI default"] = Target(1.0)
+    for sizes in ("all sizes", "1 to 64 MiB", "4 to 256 KiB"):
+        TARGETS["allreduce", f"ring x{ranks}, {sizes}", "Open MPI's ring"] = Target(1.0)
+        TARGETS["allreduce", f"auto x{ranks}, {sizes}", "best other backend"] = Target(0.95)
 
 
 def target_of(section: str, what: str, against: str) -> Target | None:

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "src/base/aligned.hpp"
 #include "src/collective/collective.hpp"
@@ -17,6 +18,7 @@
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/machine.hpp"
 #include "tests/bench/support/ping_pong.hpp"
+#include "tests/bench/support/resident.hpp"
 #include "tests/bench/support/timing.hpp"
 
 namespace steelyard::bench {
@@ -26,9 +28,9 @@ constexpr int kMostRanks = 4;
 
 /// The blocking call, whose algorithms Open MPI chooses by other rules than those of MPI_Iallreduce.
 constexpr const char* kBlocking = "MPI_Allreduce";
+/// `shared` with all data in its window, as training in place has it; by its own name it copies in and out.
+constexpr const char* kResident = "shared resident";
 constexpr const char* kCopy = "copy";  ///< Of --csv only.
-/// Takes one of the others after timing them all: nothing of its own to measure, unless it is named.
-constexpr std::string_view kChooser = "auto";
 
 /// Every backend there is. The first is what the others are measured against.
 constexpr std::array kBackends = {
@@ -36,6 +38,7 @@ constexpr std::array kBackends = {
 #include "src/collective/collectives.def"
 #undef COLLECTIVE
     kBlocking,
+    kResident,
 };
 
 struct Bench {
@@ -48,10 +51,18 @@ struct Bench {
 class Contestant {
  public:
   Contestant(const Bench& bench, const char* backend, std::size_t bytes)
-      : bench_(bench), data_(bytes / sizeof(float)) {
+      : bench_(bench), private_(backend == kResident ? 0 : bytes / sizeof(float)) {
+    if (backend == kResident) {
+      resident_.emplace(bench.world, bytes / sizeof(float));
+      data_ = resident_->summands();
+      sums_ = resident_->sums();
+      return;
+    }
+    data_ = private_.span();
+    sums_ = data_;
     if (backend == kBlocking) return;
-    collective_ = std::move(make_collective(backend, bench.world)).value();
-    collective_->add(data_.span());
+    collective_ = std::move(make_collective(backend, bench.world, {.wait = bench.wait})).value();
+    collective_->add(data_);
   }
 
   /// Collective. @return seconds of each timed allreduce, the greatest over the ranks.
@@ -76,7 +87,10 @@ class Contestant {
     for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = mine * pattern(i);
     mpi::barrier(bench_.world, bench_.wait);
     const double begin_s = now_s();
-    if (collective_) {
+    if (resident_) {
+      resident_->start();
+      mpi::wait_until(bench_.wait, [this] { return resident_->test(); });
+    } else if (collective_) {
       collective_->start(0);
       mpi::wait_until(bench_.wait, [this] { return collective_->test(0); });
     } else {
@@ -91,14 +105,17 @@ class Contestant {
   void check_sum() const {
     const int ranks = bench_.world.size();
     const auto factor = static_cast<float>(ranks * (ranks + 1) / 2);
-    for (std::size_t i = 0; i < data_.size(); ++i)
-      if (data_[i] != factor * pattern(i))
-        die(fmt::format("element {} of the sum is {}, not {}", i, data_[i], factor * pattern(i)));
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      if (sums_[i] != factor * pattern(i))
+        die(fmt::format("element {} of the sum is {}, not {}", i, sums_[i], factor * pattern(i)));
   }
 
   const Bench& bench_;
-  AlignedArray<float> data_;
-  std::unique_ptr<Collective> collective_;  ///< None for the blocking call.
+  AlignedArray<float> private_;
+  std::span<float> data_;                   ///< What this rank adds,
+  std::span<const float> sums_;             ///< and where it finds the sums.
+  std::unique_ptr<Collective> collective_;  ///< Neither for the blocking call.
+  std::optional<ResidentSum> resident_;
 };
 
 /// Medians of the rounds, in seconds: of each backend, and of one message from rank 0 to rank 1 (half a round
@@ -139,7 +156,7 @@ void print_head(const Bench& bench) {
       "A time is the greatest over the ranks; GB/s = 10^9 bytes/s. \"link\" is one-way bandwidth of a plain\n"
       "ping-pong of as many bytes between ranks 0 and 1; \"/{}\" is time over that of {}.\n\n",
       kBackends.front(), kBackends.front());
-  fmt::print("{:>8} {:<14}{:>10}{:>8}{:>8}{:>8}   {:<20}   {}\n", "bytes", "by", "us", "algbw", "busbw",
+  fmt::print("{:>8} {:<16}{:>10}{:>8}{:>8}{:>8}   {:<20}   {}\n", "bytes", "by", "us", "algbw", "busbw",
              "link", "busbw/link [95 %]", fmt::format("/{} [95 %]", kBackends.front()));
 }
 
@@ -153,7 +170,7 @@ void print_row(const Bench& bench, std::size_t bytes, std::size_t backend, const
   const double link = trace::algorithm_bandwidth(size, trace::median(rounds.message_s)) / kGiga;
   const auto of_link = trace::estimate_median(quotients(rounds.message_s, mine, busbw / algbw), kConfidence);
   const auto of_first = trace::estimate_median(quotients(mine, rounds.allreduce_s.front(), 1.0), kConfidence);
-  fmt::print("{:>8} {:<14}{:>10.1f}{:>8.3f}{:>8.3f}{:>8.3f}   {:<20}   {}\n", size_text(bytes),
+  fmt::print("{:>8} {:<16}{:>10.1f}{:>8.3f}{:>8.3f}{:>8.3f}   {:<20}   {}\n", size_text(bytes),
              kBackends[backend], seconds * kMicro, algbw, busbw, link, interval_text(of_link),
              backend == 0 ? "" : interval_text(of_first));
   std::fflush(stdout);
@@ -172,8 +189,7 @@ void run(const Bench& bench) {
 /// Whether --only asks for it, by its own name or for want of any.
 bool wanted(const Bench& bench, std::string_view name) {
   const auto& only = bench.options.only;
-  if (only.empty()) return name != kChooser;
-  return std::ranges::find(only, name) != only.end();
+  return only.empty() || std::ranges::find(only, name) != only.end();
 }
 
 void print_csv(const Bench& bench, std::size_t bytes, const char* name, const std::vector<double>& seconds) {
