@@ -4,6 +4,7 @@
 
 #include "src/base/random.hpp"
 #include "src/cli/asymmetry.hpp"
+#include "src/cli/calibration.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/contest.hpp"
 #include "src/cli/lab.hpp"
@@ -279,12 +280,14 @@ int compare(const Options& options, const Invocation& invocation) {
   const int rounds = asked > 0 ? asked : default_rounds(contest.value());
   const int confirm_rounds = static_cast<int>(options.integer("confirm-rounds"));
   if (any_error(launch, too_many_trials(contest.value(), rounds, confirm_rounds))) return kUsage;
+  Options effective = options;
+  auto manifest = make_manifest(launch, invocation.argc, invocation.argv, invocation.environment);
+  manifest["calibration"] = calibrate(*setup, contest.value(), effective);
   const int servers = contest.value().contestants.back().config.servers;
   Comparison comparison(*setup, std::move(contest).value(), rounds, confirm_rounds,
                         static_cast<std::uint64_t>(options.integer("seed")));
   const auto runner = TrialRunner::begin(
-      launch, setup->settings, options, setup->dataset, comparison.plan(),
-      make_manifest(launch, invocation.argc, invocation.argv, invocation.environment),
+      launch, setup->settings, effective, setup->dataset, comparison.plan(), std::move(manifest),
       make_run_id("compare", setup->settings.model.name, servers, launch.world.size() - servers));
   if (!runner) return kUsage;
   comparison.run(*runner);

@@ -56,9 +56,10 @@ Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, 
 
 /// Options that hold for all trials of a run.
 bool is_of_the_run(const std::string& name) {
-  constexpr std::string_view kNames[] = {"trial", "rounds",   "confirm-rounds", "results", "name",  "model",
-                                         "data",  "data-dir", "compute",        "wait",    "trace", "seed",
-                                         "json",  "progress", "flush-seconds",  "dry-run"};
+  constexpr std::string_view kNames[] = {
+      "trial", "rounds",   "confirm-rounds", "results", "name",         "model",
+      "data",  "data-dir", "compute",        "wait",    "trace",        "seed",
+      "json",  "progress", "flush-seconds",  "dry-run", "trial-seconds"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
@@ -80,6 +81,8 @@ Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
       return Error{fmt::format("--trial '{}': {}", text, set.error().message)};
     else if (name == "servers")
       servers = value;
+    else if (name == "steps" || name == "epochs")  // The time is for those that say neither.
+      (void)options.set("trial-seconds", options.text("trial-seconds"), Source::standard);
   }
   if (mode == "ps" && servers.empty()) servers = options.text("servers");
   auto request = trial_request(options);

@@ -19,9 +19,15 @@ trace::Imbalance byte_imbalance(const StepTraffic& traffic) {
   return trace::imbalance(bytes);
 }
 
+std::string steps_text(const TrialConfig& config, double trial_seconds) {
+  return config.steps > 0 ? with_commas(config.steps)
+                          : fmt::format("by time: as many as take about {} s,", number_text(trial_seconds));
+}
+
 }  // namespace
 
-std::string dry_run_text(const Launch& launch, const ModelSpec& model, const TrialConfig& config) {
+std::string dry_run_text(const Launch& launch, const RunSettings& settings, const TrialConfig& config) {
+  const ModelSpec& model = settings.model;
   const Roles roles = roles_of(config, launch.topology);
   const StepTraffic traffic = find_mode(config.mode).value()->traffic(config, model, launch.topology);
   std::string text = line_text(
@@ -37,8 +43,8 @@ std::string dry_run_text(const Launch& launch, const ModelSpec& model, const Tri
       line_text("model", fmt::format("{}, {} parameters in {} tensors", model.name,
                                      with_commas(static_cast<std::int64_t>(total_elements(model.inventory))),
                                      model.inventory.size()));
-  text += line_text("steps",
-                    fmt::format("{} of global batch {}", with_commas(config.steps), config.global_batch));
+  text += line_text("steps", fmt::format("{} of global batch {}", steps_text(config, settings.trial_seconds),
+                                         config.global_batch));
   if (config.mode != "ps")
     return text + line_text("per step",
                             fmt::format("{} bucket(s); each worker sends and receives {}", traffic.buckets,
@@ -72,7 +78,7 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
                         {"idle", roles.idle},
                         {"wire", config.wire},
                         {"sharded_optimizer", config.sharded_optimizer},
-                        {"steps", config.steps},
+                        {"steps", config.steps > 0 ? nlohmann::json(config.steps) : nullptr},
                         {"batch", config.global_batch},
                         {"buckets", traffic.buckets},
                         {"worker_bytes_per_step", traffic.worker_bytes_out},

@@ -103,7 +103,7 @@ const OptionSpec kSpecs[] = {
     {"epochs", kBoth, OptionKind::integer, "0", 0, kMostInt, "Training",
      HELP("passes over the training samples (0: see --steps)")},
     {"steps", kBoth, OptionKind::integer, "0", 0, kMost, "Training",
-     HELP("steps of every worker (0: one epoch in train, 120 in compare)")},
+     HELP("steps of every worker (0: one epoch in train, see --trial-seconds in compare)")},
     {"optimizer", kBoth, OptionKind::text, "momentum", 0, 0, "Training",
      HELP("how values follow gradients\n" + optimizer_help())},
     {"lr", kBoth, OptionKind::real, "0.02", 0, 1e6, "Training", HELP("learning rate")},
@@ -123,6 +123,10 @@ const OptionSpec kSpecs[] = {
          "correction for many ratios with one outlier)")},
     {"confirm-rounds", kCompare, OptionKind::integer, "9", 0, 10000, "Comparison",
      HELP("fresh rounds of the winner and its best opponent")},
+    {"trial-seconds", kCompare, OptionKind::real, "2", 0.001, 1e6, "Comparison",
+     HELP(
+         "where neither --steps nor --epochs is given: as many steps as take this long on the average of the "
+         "contestants, the same for all; measured before the first round")},
     {"warmup", kBoth, OptionKind::integer, "20", 0, kMost, "Comparison",
      HELP("first steps of a trial that timings leave out; at most half of its steps")},
 

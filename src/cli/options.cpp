@@ -87,6 +87,8 @@ std::string_view source_name(Source source) {
   switch (source) {
     case Source::standard:
       return "default";
+    case Source::measured:
+      return "measured";
     case Source::file:
       return "file";
     case Source::environment:

@@ -33,7 +33,7 @@ struct OptionSpec {
 std::span<const OptionSpec> option_specs();
 
 /// Where a value comes from, for run.toml; a later one wins over an earlier one.
-enum class Source : std::uint8_t { standard, file, environment, command_line };
+enum class Source : std::uint8_t { standard, measured, file, environment, command_line };
 std::string_view source_name(Source source);
 
 /// Every option of a command with its value.

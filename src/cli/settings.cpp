@@ -46,6 +46,16 @@ bool counts(const Options& options, std::string_view name, std::string_view othe
   return options.integer(name) > 0;
 }
 
+/// compare: whether --trial-seconds decides how long a trial is. So it does unless steps or epochs are given
+/// at least as late; a file that names all three, as run.toml does, means those.
+bool by_time(const Options& options) {
+  if (options.command == Command::train) return false;
+  const auto given = [&](std::string_view name) {
+    return options.integer(name) > 0 && options.source(name) >= options.source("trial-seconds");
+  };
+  return !given("steps") && !given("epochs");
+}
+
 std::string mode_of(const Options& options) {
   return options.command == Command::train ? options.text("mode") : "ps";
 }
@@ -74,6 +84,8 @@ Status check_combinations(const Options& options) {
                      : one_of(options, "evaluate", {"end", "never"});
       },
       [&] { return not_both(options, "steps", "epochs"); },
+      [&] { return train ? success() : not_both(options, "steps", "trial-seconds"); },
+      [&] { return train ? success() : not_both(options, "epochs", "trial-seconds"); },
       [&] { return not_both(options, "batch", "batch-per-worker"); },
       only("momentum", optimizer == "momentum" || optimizer == "nesterov",
            "--optimizer momentum or nesterov"),
@@ -92,6 +104,16 @@ Status check_combinations(const Options& options) {
       only("compute-grain-ms", replay, "--model replay:…"),
       [&] { return not_both(options, "compute-ms", "compute-profile"); },
       only("data-dir", options.text("data") == "fashion-mnist", "--data fashion-mnist"));
+}
+
+void set_length(const Options& options, TrialRequest& request) {
+  request.config.steps = 0;
+  if (by_time(options)) return;
+  if (counts(options, "epochs", "steps"))
+    request.epochs = options.integer("epochs");
+  else
+    request.config.steps = options.integer("steps");
+  if (request.config.steps == 0 && request.epochs == 0) request.epochs = 1;  // Of train.
 }
 
 }  // namespace
@@ -121,6 +143,7 @@ Expected<RunSettings> run_settings(const Options& options) {
   settings.trace = options.text("trace") == "full";
   settings.flush_seconds = options.real("flush-seconds");
   settings.json = options.text("json");
+  if (options.command == Command::compare) settings.trial_seconds = options.real("trial-seconds");
   settings.dry_run = options.flag("dry-run");
   settings.progress_always = options.text("progress") == "always";
   settings.progress_never = options.text("progress") == "never";
@@ -155,11 +178,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.global_batch = static_cast<std::size_t>(options.integer("batch"));
   if (counts(options, "batch-per-worker", "batch"))
     request.batch_per_worker = static_cast<std::size_t>(options.integer("batch-per-worker"));
-  if (counts(options, "epochs", "steps"))
-    request.epochs = options.integer("epochs");
-  else
-    config.steps = options.integer("steps");
-  if (config.steps == 0 && request.epochs == 0) (train ? request.epochs : config.steps) = train ? 1 : 120;
+  set_length(options, request);
   config.seed = static_cast<std::uint64_t>(options.integer("seed"));
   config.deterministic = options.flag("deterministic");
   config.emulation = {
@@ -194,7 +213,7 @@ Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec
 }
 
 Step warmup_of(const TrialRequest& request, const TrialConfig& config) {
-  return std::min(request.warmup, config.steps / 2);
+  return config.steps == 0 ? request.warmup : std::min(request.warmup, config.steps / 2);
 }
 
 }  // namespace steelyard::cli

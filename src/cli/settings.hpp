@@ -22,6 +22,7 @@ struct RunSettings {
   bool trace = true;
   double flush_seconds = 5.0;
   std::string json;
+  double trial_seconds = 0.0;  ///< compare: of trials without a number of steps.
   bool dry_run = false;
   bool progress_always = false;
   bool progress_never = false;
@@ -31,7 +32,7 @@ struct RunSettings {
 struct TrialRequest {
   TrialConfig config;
   std::size_t batch_per_worker = 0;  ///< 0: config.global_batch counts.
-  Step epochs = 0;                   ///< 0: config.steps counts.
+  Step epochs = 0;                   ///< 0: config.steps counts; if that is 0 too, --trial-seconds does.
   bool evaluate_epochs = false;
   Step warmup = 0;
 };
@@ -42,7 +43,7 @@ Expected<RunSettings> run_settings(const Options& options);
 Expected<TrialRequest> trial_request(const Options& options);
 
 /// Fills in what depends on the launch and the data, and checks the whole.
-/// @param ranks of the launch.
+/// @return steps are 0 where time decides them.
 Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
                                     const mpi::Topology& topology);
 

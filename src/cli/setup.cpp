@@ -74,8 +74,7 @@ int Setup::show_dry_run(const std::vector<TrialConfig>& configs) const {
   if (!launch.speaks()) return kDone;
   nlohmann::json all = nlohmann::json::array();
   for (const TrialConfig& config : configs) {
-    print(dry_run_text(launch, settings.model, config) + (configs.size() > 1 ? "\n" : ""),
-          settings.json == "-");
+    print(dry_run_text(launch, settings, config) + (configs.size() > 1 ? "\n" : ""), settings.json == "-");
     all.push_back(dry_run_json(launch, settings.model, config));
   }
   if (settings.json.empty()) return kDone;

@@ -1,11 +1,13 @@
 """compare: every contestant once per round, ratios on both bases, one verdict in words, the same figures as JSON."""
+import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.support.steelyard import Workplace, run, run_json  # noqa: E402
 
-FAST = ("--data", "synthetic", "--model", "mlp:50-20-10", "--steps", "10", "--evaluate", "never")
+SMALL = ("--data", "synthetic", "--model", "mlp:50-20-10", "--evaluate", "never")
+FAST = (*SMALL, "--steps", "10")
 
 
 def check_usual(folder: Path) -> None:
@@ -50,12 +52,41 @@ def check_table_width(folder: Path) -> None:
         assert len(line) <= 100 or line == directory, line
 
 
+def check_by_time(folder: Path) -> None:
+    """Compute that sleeps 4 ms makes the time of a step known from below: 0.4 s are at most 100 steps, and no fewer
+    than 2 * 5 + 20."""
+    slow = ("--model", "replay:lenet", "--compute-ms", "4", "--batch-per-worker", "8", "--rounds", "1", "--confirm-rounds", "0",
+            "--warmup", "5", "--results", str(folder))
+    shown = run(3, "compare", *slow, "--trial-seconds", "0.4", "--dry-run")
+    assert shown.code == 0 and "by time: as many as take about 0.4 s" in shown.out, shown
+    assert {one["steps"] for one in run_json(3, "compare", *slow, "--dry-run")} == {None}
+    result = run_json(3, "compare", *slow, "--trial-seconds", "0.4", "--name", "e")
+    steps = {t["steps"] for t in result["trials"]}
+    assert len(steps) == 1 and 30 <= min(steps) <= 100, steps
+    said = json.loads((folder / "e" / "manifest.json").read_text())["calibration"]
+    assert {said["steps"]} == steps and said["trial_seconds"] == 0.4, said
+    assert set(said["step_ms"]) == {t["label"] for t in result["trials"]} and min(said["step_ms"].values()) >= 4, said
+    assert f"steps = {min(steps)} " in (folder / "e" / "run.toml").read_text()
+    again = run_json(3, "compare", "--config", str(folder / "e" / "run.toml"), "--name", "f")
+    assert {t["steps"] for t in again["trials"]} == steps, "run.toml repeats the run"
+    assert json.loads((folder / "f" / "manifest.json").read_text())["calibration"] is None
+
+
+def check_steps_of_some(folder: Path) -> None:
+    """A contestant that says its steps keeps them."""
+    result = run_json(2, "compare", *SMALL, "--trial", "mode=allreduce steps=44", "--trial", "mode=ps servers=1", "--rounds", "1",
+                      "--confirm-rounds", "0", "--trial-seconds", "0.001", "--warmup", "50", "--results", str(folder), "--name", "g")
+    assert {t["label"][0]: t["steps"] for t in result["trials"]} == {"A": 44, "B": 120}, result["trials"]
+
+
 def main() -> None:
     with Workplace() as folder:
         check_usual(folder)
         check_too_few_rounds(folder)
         check_own_contestants(folder)
         check_table_width(folder)
+        check_by_time(folder)
+        check_steps_of_some(folder)
     print("ok")
 
 

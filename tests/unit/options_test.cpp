@@ -81,6 +81,36 @@ TEST(Options, TheLaterSourceDecidesBetweenTwoWaysToSayOneThing) {
   EXPECT_EQ(request.value().batch_per_worker, 3U);
 }
 
+/// Steps of a comparison's trials; 0 where time decides.
+Step compared_steps(std::vector<const char*> arguments, std::vector<std::string> variables = {}) {
+  arguments.insert(arguments.begin(), "compare");
+  const auto parsed = parse(std::move(arguments), std::move(variables));
+  return trial_request(parsed.value().options).value().config.steps;
+}
+
+TEST(Options, AComparisonIsByTimeUnlessStepsAreSaidAsLate) {
+  EXPECT_EQ(compared_steps({}), 0);
+  EXPECT_EQ(compared_steps({"--trial-seconds", "5"}), 0);
+  EXPECT_EQ(compared_steps({"--steps", "70"}), 70);
+  EXPECT_EQ(compared_steps({"--steps", "70"}, {"STEELYARD_TRIAL_SECONDS=5"}), 70);
+  EXPECT_EQ(compared_steps({"--trial-seconds", "5"}, {"STEELYARD_STEPS=70"}), 0);
+  const auto epochs = parse({"compare", "--epochs", "2"});
+  EXPECT_EQ(trial_request(epochs.value().options).value().epochs, 2);
+  EXPECT_NE(reason({"compare", "--steps", "70", "--trial-seconds", "5"}).find("two ways"), std::string::npos);
+  EXPECT_NE(reason({"compare", "--epochs", "1", "--trial-seconds", "5"}).find("two ways"), std::string::npos);
+  EXPECT_NE(reason({"train", "--trial-seconds", "5"}).find("--trial-seconds"), std::string::npos);
+}
+
+TEST(Options, TheFileOfAComparisonByTimeKeepsItsSteps) {
+  auto first = parse({"compare"});
+  ASSERT_TRUE(first.value().options.set("steps", "2500", Source::measured));
+  const std::string text = first.value().options.toml();
+  EXPECT_NE(text.find("# measured"), std::string::npos);
+  const ConfigFile file(text);
+  EXPECT_EQ(compared_steps({"--config", file.path()}), 2500);
+  EXPECT_EQ(compared_steps({"--config", file.path(), "--trial-seconds", "5"}), 0);
+}
+
 TEST(Options, TrialsSurviveTheFile) {
   const auto first = parse({"compare", "--trial", "mode=ps servers=2", "--trial", "mode=allreduce"});
   const ConfigFile file(first.value().options.toml());
