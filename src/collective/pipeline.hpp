@@ -24,13 +24,13 @@ class Pipeline {
   void start();
   /// Never blocks. @return whether all is done.
   bool test();
+  bool done() const { return sent_ == sends().size() && received_ == receives().size(); }
 
  private:
   static constexpr std::size_t kWindow = 4;  ///< Messages under way in each direction.
 
   const std::vector<SendItem>& sends() const { return schedule_.sends(); }
   const std::vector<ReceiveItem>& receives() const { return schedule_.receives(); }
-  bool done() const { return sent_ == sends().size() && received_ == receives().size(); }
   bool is_narrow() const { return wire_ != Wire::fp32; }
 
   /// Scratch of a message: where it arrives if it is to be added or widened, and where it is narrowed.
