@@ -95,6 +95,7 @@ struct Session {
   std::string aggregate{};                             ///< ps: node or none; on every rank.
   std::vector<CollectiveChoice> collective_choices{};  ///< On workers: what auto took for each bucket.
   std::int64_t choosing_ns = 0;                        ///< On workers: set-up that a trial's time leaves out.
+  int bucket_rebuilds = 0;                             ///< On workers: times that buckets were made anew.
   std::vector<float> final_values{};                   ///< On workers, tensor by tensor in creation order.
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "modes/allreduce/in_place.hpp"
 #include "modes/allreduce/sharded.hpp"
@@ -74,6 +75,40 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi
 
 std::vector<trace::PlacementRow> no_placement(const TrialConfig&, const ModelSpec&) { return {}; }
 
+/// The sum of a bucket on every worker, or the slices and copies of one, by a backend.
+using MakeBuckets = std::unique_ptr<BucketSynchronizer>(Session&, const BucketPlan&, Parameters&,
+                                                        const Optimizer&, Step first);
+
+CollectiveOptions collective_options(Session& session) {
+  const TrialConfig& config = session.config;
+  return {find_wire(config.wire).value(), config.deterministic, session.wait, &session.collective_choices};
+}
+
+/// Where `auto` has nothing to choose from.
+void note_choice(Session& session, const BucketPlan& plan, const std::string& backend) {
+  if (session.config.collective != "auto") return;
+  for (const Bucket& bucket : plan.buckets)
+    session.collective_choices.push_back({elements(bucket) * sizeof(float), backend, {}});
+}
+
+std::unique_ptr<BucketSynchronizer> make_replicated(Session& session, const BucketPlan& plan,
+                                                    Parameters& parameters, const Optimizer& optimizer,
+                                                    Step) {
+  auto collective = make_collective(session.config.collective, session.workers, collective_options(session));
+  return std::make_unique<AllreduceSynchronizer>(session, plan, parameters, std::move(collective).value(),
+                                                 optimizer);
+}
+
+std::unique_ptr<BucketSynchronizer> make_sharded(Session& session, const BucketPlan& plan,
+                                                 Parameters& parameters, const Optimizer& optimizer,
+                                                 Step first) {
+  const std::string backend = split_backend(session.config);
+  note_choice(session, plan, backend);
+  auto collective = make_split_collective(backend, session.workers, collective_options(session));
+  return std::make_unique<ShardedSynchronizer>(session, plan, parameters, std::move(collective).value(),
+                                               optimizer, first);
+}
+
 void train(Session& session, Share share, Parameters& parameters, Synchronizer& synchronizer) {
   const auto model = make_model(session, share, true);
   Worker self{share, *model, parameters, synchronizer};
@@ -81,67 +116,50 @@ void train(Session& session, Share share, Parameters& parameters, Synchronizer& 
   conclude(session, self);
 }
 
-void run_in_place(Session& session, const BucketPlan& plan, const Optimizer& optimizer, Share share) {
+void run_in_place(Session& session, BucketPlan plan, const Optimizer& optimizer, Share share) {
   const NodeArenas arenas(session.workers, plan.layout.elements);
   Parameters parameters(session.model.inventory, plan.layout,
                         {arenas.values(), arenas.gradients(session.workers.rank())});
   for (auto id = static_cast<TensorId>(share.worker); id < session.model.inventory.size();
        id += static_cast<TensorId>(share.workers))
     initial_values(session.model.inventory, id, session.config.seed, 0, parameters.values(id));
-  if (session.config.collective == "auto")
-    for (const Bucket& bucket : plan.buckets)
-      session.collective_choices.push_back({elements(bucket) * sizeof(float), "shared", {}});
+  const auto make = [&](const BucketPlan& buckets, Step first) {
+    session.collective_choices.clear();
+    note_choice(session, buckets, "shared");
+    return std::make_unique<InPlaceSynchronizer>(session, buckets, arenas, optimizer, first);
+  };
+  RebuildingSynchronizer synchronizer(session, std::move(plan), parameters, Replicas::in_place, make);
   mpi::barrier(session.workers, session.wait);
-  InPlaceSynchronizer synchronizer(session, plan, arenas, optimizer);
   train(session, share, parameters, synchronizer);
   mpi::barrier(session.workers, session.wait);  // To free the window waits for all too, but burns a core.
 }
 
-CollectiveOptions collective_options(Session& session) {
-  const TrialConfig& config = session.config;
-  return {find_wire(config.wire).value(), config.deterministic, session.wait, &session.collective_choices};
-}
-
-void run_replicated(Session& session, const BucketPlan& plan, const Optimizer& optimizer, Share share) {
+void run_by_backend(Session& session, BucketPlan plan, const Optimizer& optimizer, Share share) {
   Parameters parameters(session.model.inventory, plan.layout);
   parameters.initialise(session.config.seed);
+  const bool sharded = session.config.sharded_optimizer;
+  MakeBuckets* const make_buckets = sharded ? make_sharded : make_replicated;
+  const auto make = [&, make_buckets](const BucketPlan& buckets, Step first) {
+    session.collective_choices.clear();
+    return make_buckets(session, buckets, parameters, optimizer, first);
+  };
   const std::int64_t begin_ns = session.recorder.now_ns();
-  const auto collective =
-      std::move(make_collective(session.config.collective, session.workers, collective_options(session)))
-          .value();
-  AllreduceSynchronizer synchronizer(session, plan, parameters, *collective, optimizer);
-  session.choosing_ns = session.recorder.now_ns() - begin_ns;
-  train(session, share, parameters, synchronizer);
-}
-
-void run_sharded(Session& session, const BucketPlan& plan, const Optimizer& optimizer, Share share) {
-  Parameters parameters(session.model.inventory, plan.layout);
-  parameters.initialise(session.config.seed);
-  const std::string backend = split_backend(session.config);
-  if (session.config.collective == "auto")
-    for (const Bucket& bucket : plan.buckets)
-      session.collective_choices.push_back({elements(bucket) * sizeof(float), backend, {}});
-  const std::int64_t begin_ns = session.recorder.now_ns();
-  const auto collective =
-      std::move(make_split_collective(backend, session.workers, collective_options(session))).value();
-  ShardedSynchronizer synchronizer(session, plan, parameters, *collective, optimizer);
+  RebuildingSynchronizer synchronizer(session, std::move(plan), parameters,
+                                      sharded ? Replicas::sharded : Replicas::whole, make);
   session.choosing_ns = session.recorder.now_ns() - begin_ns;
   train(session, share, parameters, synchronizer);
 }
 
 void run(Session& session) {
   const TrialConfig& config = session.config;
-  const BucketPlan plan =
-      plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
+  BucketPlan plan = plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
   const bool in_place = fits_in_place(config, session.roles, session.topology, plan.layout.elements);
   session.transport = in_place ? "in_place" : "";
   const int worker = Roles::index_in(session.roles.workers, session.world.rank());
   if (worker == Roles::kNone) return;
   const Share share{worker, session.workers.size()};
   const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
-  if (in_place) return run_in_place(session, plan, *optimizer, share);
-  if (config.sharded_optimizer) return run_sharded(session, plan, *optimizer, share);
-  run_replicated(session, plan, *optimizer, share);
+  (in_place ? run_in_place : run_by_backend)(session, std::move(plan), *optimizer, share);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "modes/allreduce/buckets.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace steelyard::allreduce {
 namespace {
@@ -13,17 +14,17 @@ constexpr std::size_t kMost = std::size_t{25} << 20U;
 
 }  // namespace
 
-BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes,
-                        std::size_t bucket_bytes) {
+BucketPlan plan_buckets(const Inventory& inventory, std::span<const TensorId> order,
+                        std::size_t first_bucket_bytes, std::size_t bucket_bytes) {
   BucketPlan plan;
   plan.layout.begin.resize(inventory.size());
   plan.bucket_of.resize(inventory.size());
   std::size_t still_to_come = total_elements(inventory) * sizeof(float);
   bool open = false;
-  for (std::size_t i = inventory.size(); i-- > 0;) {
+  for (const TensorId i : order) {
     if (!open) plan.buckets.push_back({{}, plan.layout.elements, plan.layout.elements});
     Bucket& bucket = plan.buckets.back();
-    bucket.tensors.push_back(static_cast<TensorId>(i));
+    bucket.tensors.push_back(i);
     plan.bucket_of[i] = plan.buckets.size() - 1;
     plan.layout.begin[i] = bucket.end;
     bucket.end += inventory[i].elements();
@@ -34,6 +35,13 @@ BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_byt
     open = (bucket.end - bucket.begin) * sizeof(float) < limit;
   }
   return plan;
+}
+
+BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes,
+                        std::size_t bucket_bytes) {
+  std::vector<TensorId> order(inventory.size());
+  std::iota(order.rbegin(), order.rend(), TensorId{0});
+  return plan_buckets(inventory, order, first_bucket_bytes, bucket_bytes);
 }
 
 }  // namespace steelyard::allreduce

@@ -3,6 +3,7 @@
 /// @file
 /// Which gradients travel together in one allreduce.
 
+#include <span>
 #include <vector>
 
 #include "src/model/inventory.hpp"
@@ -23,11 +24,15 @@ struct BucketPlan {
   Layout layout;
 };
 
-/// PyTorch DDP's rule (Li et al. 2020): walk the tensors in reverse creation order, the order in which
-/// backward makes them ready; add, and close the bucket when its bytes reach the limit. The first limit is
-/// small so that communication begins early. A limit of 0 is a tenth of the bytes still to come, from 128 KiB
-/// to 25 MiB: backward makes the gradients last that forward needs first, so what is left of them at its end
-/// must be small, and shares the network with larger buckets.
+/// PyTorch DDP's rule (Li et al. 2020): walk the tensors in the order in which backward makes them ready;
+/// add, and close the bucket when its bytes reach the limit. The first limit is small so that communication
+/// begins early. A limit of 0 is a tenth of the bytes still to come, from 128 KiB to 25 MiB: backward makes
+/// the gradients last that forward needs first, so what is left of them at its end must be small, and shares
+/// the network with larger buckets.
+/// @param order [tensors] a permutation.
+BucketPlan plan_buckets(const Inventory& inventory, std::span<const TensorId> order,
+                        std::size_t first_bucket_bytes, std::size_t bucket_bytes);
+/// In reverse creation order: what can be known before backward has run.
 BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes, std::size_t bucket_bytes);
 
 }  // namespace steelyard::allreduce

@@ -10,35 +10,37 @@ namespace steelyard::allreduce {
 using trace::Phase;
 
 InPlaceSynchronizer::InPlaceSynchronizer(Session& session, const BucketPlan& plan, const NodeArenas& arenas,
-                                         const Optimizer& optimizer)
+                                         const Optimizer& optimizer, Step first)
     : session_(session),
       plan_(plan),
       arenas_(arenas),
       optimizer_(optimizer),
       rank_(session.workers.rank()),
       ranks_(session.workers.size()),
+      full_(plan),
+      slices_(optimizer.state_per_element(), kUpdateBlock),
       started_ns_(plan.buckets.size()),
-      summands_(static_cast<std::size_t>(ranks_)) {
-  std::size_t state = 0;
-  for (const Bucket& bucket : plan_.buckets) {
-    missing_.push_back(bucket.tensors.size());
-    slices_.push_back(slice_of(bucket));
-    slices_.back().state = state;
-    state += slices_.back().elements;
-  }
-  state_ = AlignedArray<float>(state * optimizer.state_per_element());
+      summands_(static_cast<std::size_t>(ranks_)),
+      step_begin_(static_cast<std::uint64_t>(first) * plan.buckets.size()),
+      arrived_(step_begin_),
+      updated_(step_begin_),
+      completed_(step_begin_) {
+  for (const Bucket& bucket : plan_.buckets) slices_.add(slice_of(bucket));
+  slices_.allocate();
+  arenas_.set_arrived(rank_, arrived_);
+  arenas_.set_updated(rank_, updated_);
 }
 
-InPlaceSynchronizer::Slice InPlaceSynchronizer::slice_of(const Bucket& bucket) const {
-  constexpr std::size_t kLine = kCacheLine / sizeof(float);
+Slice InPlaceSynchronizer::slice_of(const Bucket& bucket) const {
+  constexpr std::size_t kLine = kPerLine<float>;
   const std::size_t first = bucket.begin / kLine;
-  const std::size_t lines = (bucket.end + kLine - 1) / kLine - first;
+  const std::size_t lines = whole_lines<float>(bucket.end) / kLine - first;
   const auto cut = [&](int part) {
     const std::size_t line =
         first + lines * static_cast<std::size_t>(part) / static_cast<std::size_t>(ranks_);
     return std::clamp(line * kLine, bucket.begin, bucket.end);
   };
-  return {cut(rank_), cut(rank_ + 1) - cut(rank_), 0};
+  return {cut(rank_), cut(rank_ + 1) - cut(rank_)};
 }
 
 template <typename News>
@@ -51,20 +53,19 @@ bool InPlaceSynchronizer::everywhere(std::uint64_t& known, std::uint64_t wanted,
 }
 
 void InPlaceSynchronizer::gradient_ready(TensorId tensor) {
-  --missing_[plan_.bucket_of[tensor]];
   {
     const trace::Scope scope(session_.recorder, Phase::push);
-    std::size_t next = arrived_ - step_begin_;
-    for (; next < plan_.buckets.size() && missing_[next] == 0; ++next) {
-      const Bucket& bucket = plan_.buckets[next];
-      const std::size_t moved = allreduce_bytes_sent(elements(bucket) * sizeof(float), ranks_);
-      session_.recorder.count_sent(moved, 1);
-      session_.recorder.count_received(moved, 0);
-      started_ns_[next] = session_.recorder.now_ns();
-      arenas_.set_arrived(rank_, ++arrived_);
-    }
+    full_.ready(tensor, [this](std::size_t bucket) { leave(bucket); });
   }
   progress();
+}
+
+void InPlaceSynchronizer::leave(std::size_t index) {
+  const std::size_t moved = allreduce_bytes_sent(elements(plan_.buckets[index]) * sizeof(float), ranks_);
+  session_.recorder.count_sent(moved, 1);
+  session_.recorder.count_received(moved, 0);
+  started_ns_[index] = session_.recorder.now_ns();
+  arenas_.set_arrived(rank_, ++arrived_);
 }
 
 void InPlaceSynchronizer::progress() {
@@ -75,19 +76,13 @@ void InPlaceSynchronizer::progress() {
 
 void InPlaceSynchronizer::update(std::size_t index) {
   const trace::Scope scope(session_.recorder, Phase::update);
-  const Slice& slice = slices_[index];
+  const Slice slice = slices_[index];
   if (slice.elements > 0) {
     for (Rank rank = 0; rank < ranks_; ++rank)
       summands_[static_cast<std::size_t>(rank)] = arenas_.gradients(rank).data() + slice.begin;
     const auto values = arenas_.values().subspan(slice.begin, slice.elements);
-    const std::size_t per_element = optimizer_.state_per_element();
     const auto count = static_cast<std::int64_t>(updated_ / plan_.buckets.size()) + 1;
-    apply_sum(optimizer_, summands_,
-              {values,
-               {},
-               values,
-               state_.span().subspan(slice.state * per_element, slice.elements * per_element),
-               count});
+    apply_sum(optimizer_, summands_, {values, {}, values, slices_.state(index), count});
   }
   arenas_.set_updated(rank_, ++updated_);
 }
@@ -119,7 +114,7 @@ void InPlaceSynchronizer::await(std::size_t index) {
 }
 
 void InPlaceSynchronizer::finish_step(Step, bool last) {
-  for (std::size_t i = 0; i < plan_.buckets.size(); ++i) missing_[i] = plan_.buckets[i].tensors.size();
+  full_.next_step();
   step_begin_ += plan_.buckets.size();
   progress();
   if (last) await(plan_.buckets.size() - 1);

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "modes/allreduce/buckets.hpp"
+#include "modes/allreduce/full_buckets.hpp"
 #include "modes/allreduce/node_arenas.hpp"
-#include "modes/mode.hpp"
+#include "modes/allreduce/rebuild.hpp"
 #include "src/optim/optimizer.hpp"
 
 namespace steelyard::allreduce {
@@ -16,27 +16,25 @@ namespace steelyard::allreduce {
 ///
 /// Values are overwritten only when all have arrived, and who has arrived reads them no more in this step.
 /// Gradients are overwritten only in the next backward, behind a forward that waited for every slice.
-class InPlaceSynchronizer final : public Synchronizer {
+class InPlaceSynchronizer final : public BucketSynchronizer {
  public:
+  /// Before the first gradient is ready on any rank, all must have been constructed.
   /// @param arenas of session.workers, in its rank order. Buckets as `plan` has them, on every rank.
+  /// @param first the step that comes next.
   InPlaceSynchronizer(Session& session, const BucketPlan& plan, const NodeArenas& arenas,
-                      const Optimizer& optimizer);
+                      const Optimizer& optimizer, Step first);
 
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
   void finish_step(Step step, bool last) override;
   /// Updates this rank's slices of buckets that have arrived everywhere.
   void progress() override;
+  Slices& slices() override { return slices_; }
 
  private:
   /// This rank's part of a bucket, in whole cache lines of the arena.
-  struct Slice {
-    std::size_t begin = 0;
-    std::size_t elements = 0;
-    std::size_t state = 0;  ///< Where its optimizer state begins, in elements of a state array.
-  };
-
   Slice slice_of(const Bucket& bucket) const;
+  void leave(std::size_t index);
   void update(std::size_t index);
   /// Between a step and the next forward: until all have updated this bucket, and those before it.
   void await(std::size_t index);
@@ -49,15 +47,14 @@ class InPlaceSynchronizer final : public Synchronizer {
   const Optimizer& optimizer_;
   Rank rank_;
   int ranks_;
-  std::vector<Slice> slices_;  ///< [buckets]
-  AlignedArray<float> state_;
-  std::vector<std::size_t> missing_;      ///< [buckets] tensors whose gradient is not ready.
+  FullBuckets full_;
+  Slices slices_;
   std::vector<std::int64_t> started_ns_;  ///< [buckets]
   std::vector<const float*> summands_;    ///< [ranks]
-  std::uint64_t step_begin_ = 0;          ///< Buckets of all steps before this one.
-  std::uint64_t arrived_ = 0;             ///< Buckets that this rank has left for the others,
-  std::uint64_t updated_ = 0;             ///< of which it has updated its slice,
-  std::uint64_t completed_ = 0;           ///< and that it knows to be updated by all.
+  std::uint64_t step_begin_;              ///< Buckets of all steps before this one.
+  std::uint64_t arrived_;                 ///< Buckets that this rank has left for the others,
+  std::uint64_t updated_;                 ///< of which it has updated its slice,
+  std::uint64_t completed_;               ///< and that it knows to be updated by all.
   std::uint64_t known_arrived_ = 0;
   std::uint64_t known_updated_ = 0;
 };

@@ -17,7 +17,8 @@ class NodeArenas {
  public:
   static std::size_t bytes_for(std::size_t elements, int ranks) {
     const auto count = static_cast<std::size_t>(ranks);
-    return mpi::SharedCounters::bytes_for(2 * count) + (count + 1) * room_for(elements) * sizeof(float);
+    return mpi::SharedCounters::bytes_for(2 * count) +
+           (count + 1) * whole_lines<float>(elements) * sizeof(float);
   }
 
   /// Collective over `node`. @param elements of an arena.
@@ -41,15 +42,10 @@ class NodeArenas {
   }
 
  private:
-  /// An arena in whole cache lines.
-  static std::size_t room_for(std::size_t elements) {
-    constexpr std::size_t kLine = kCacheLine / sizeof(float);
-    return (elements + kLine - 1) / kLine * kLine;
-  }
   std::span<float> arena(std::size_t index) const {
     auto* const floats =
         reinterpret_cast<float*>(window_.bytes().data() + mpi::SharedCounters::bytes_for(2 * ranks_));
-    return {floats + index * room_for(elements_), elements_};
+    return {floats + index * whole_lines<float>(elements_), elements_};
   }
   std::uint64_t load(std::size_t index) const { return mpi::SharedCounters(window_.bytes()).load(index); }
   void store(std::size_t index, std::uint64_t value) const {

@@ -1,6 +1,7 @@
 #include "modes/allreduce/sharded.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "modes/allreduce/synchronizer.hpp"
 
@@ -9,24 +10,27 @@ namespace steelyard::allreduce {
 using trace::Phase;
 
 ShardedSynchronizer::ShardedSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
-                                         SplitCollective& collective, const Optimizer& optimizer)
+                                         std::unique_ptr<SplitCollective> collective,
+                                         const Optimizer& optimizer, Step first)
     : session_(session),
       plan_(plan),
       parameters_(parameters),
-      collective_(collective),
+      collective_(std::move(collective)),
       optimizer_(optimizer),
       bytes_per_element_(wire_bytes(session.config)),
+      full_(plan),
+      slices_(optimizer.state_per_element(), plan.layout.elements),
       started_ns_(plan.buckets.size()),
-      stages_(plan.buckets.size(), Stage::idle) {
-  std::size_t state = 0;
+      stages_(plan.buckets.size(), Stage::idle),
+      started_(static_cast<std::uint64_t>(first) * plan.buckets.size()),
+      updated_(started_) {
   for (const Bucket& bucket : plan_.buckets) {
-    missing_.push_back(bucket.tensors.size());
-    const OwnSlice own = collective_.add(parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)),
-                                         parameters_.value_arena().subspan(bucket.begin, elements(bucket)));
-    slices_.push_back({bucket.begin + own.begin, own.end - own.begin, state});
-    state += slices_.back().elements;
+    const OwnSlice own =
+        collective_->add(parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)),
+                         parameters_.value_arena().subspan(bucket.begin, elements(bucket)));
+    slices_.add({bucket.begin + own.begin, own.end - own.begin});
   }
-  state_ = AlignedArray<float>(state * optimizer.state_per_element());
+  slices_.allocate();
 }
 
 void ShardedSynchronizer::values_needed(TensorId tensor) {
@@ -35,23 +39,20 @@ void ShardedSynchronizer::values_needed(TensorId tensor) {
 }
 
 void ShardedSynchronizer::gradient_ready(TensorId tensor) {
-  --missing_[plan_.bucket_of[tensor]];
   const trace::Scope scope(session_.recorder, Phase::push);
-  start_ready_buckets();
+  full_.ready(tensor, [this](std::size_t bucket) { start(bucket); });
   progress();
 }
 
-void ShardedSynchronizer::start_ready_buckets() {
-  std::size_t next = started_ - step_begin_;
-  for (; next < plan_.buckets.size() && missing_[next] == 0; ++next, ++started_) {
-    const std::size_t bytes =
-        allreduce_bytes_sent(elements(plan_.buckets[next]) * bytes_per_element_, session_.workers.size());
-    session_.recorder.count_sent(bytes, 2);
-    session_.recorder.count_received(bytes, 0);
-    started_ns_[next] = session_.recorder.now_ns();
-    collective_.start_reduce_scatter(static_cast<int>(next));
-    stages_[next] = Stage::summing;
-  }
+void ShardedSynchronizer::start(std::size_t bucket) {
+  const std::size_t bytes =
+      allreduce_bytes_sent(elements(plan_.buckets[bucket]) * bytes_per_element_, session_.workers.size());
+  session_.recorder.count_sent(bytes, 2);
+  session_.recorder.count_received(bytes, 0);
+  started_ns_[bucket] = session_.recorder.now_ns();
+  collective_->start_reduce_scatter(static_cast<int>(bucket));
+  stages_[bucket] = Stage::summing;
+  ++started_;
 }
 
 void ShardedSynchronizer::progress() {
@@ -62,33 +63,30 @@ void ShardedSynchronizer::progress() {
   const auto number = static_cast<int>(stages_.rend() - last) - 1;
   chance_.use([&] {
     update_what_may();
-    return updated_ == started_ && collective_.test(number);
+    return updated_ == started_ && collective_->test(number);
   });
 }
 
 void ShardedSynchronizer::update_what_may() {
   for (; updated_ < started_; ++updated_) {
     const std::size_t index = updated_ % plan_.buckets.size();
-    if (!collective_.test(static_cast<int>(index))) return;
+    if (!collective_->test(static_cast<int>(index))) return;
     update(index);
-    collective_.start_allgather(static_cast<int>(index));
+    collective_->start_allgather(static_cast<int>(index));
     stages_[index] = Stage::gathering;
   }
 }
 
 void ShardedSynchronizer::update(std::size_t index) {
   const trace::Scope scope(session_.recorder, Phase::update);
-  const Slice& slice = slices_[index];
+  const Slice slice = slices_[index];
   const auto values = parameters_.value_arena().subspan(slice.begin, slice.elements);
-  const std::size_t per_element = optimizer_.state_per_element();
   optimizer_.apply({values, parameters_.gradient_arena().subspan(slice.begin, slice.elements), values,
-                    state_.span().subspan(slice.state * per_element, slice.elements * per_element),
-                    static_cast<std::int64_t>(updated_ / plan_.buckets.size()) + 1});
+                    slices_.state(index), static_cast<std::int64_t>(updated_ / plan_.buckets.size()) + 1});
 }
 
 void ShardedSynchronizer::finish_step(Step, bool last) {
-  step_begin_ += plan_.buckets.size();
-  for (std::size_t i = 0; i < plan_.buckets.size(); ++i) missing_[i] = plan_.buckets[i].tensors.size();
+  full_.next_step();
   for (std::size_t i = 0; last && i < plan_.buckets.size(); ++i) await(i);
 }
 
@@ -98,7 +96,7 @@ void ShardedSynchronizer::await(std::size_t index) {
     const trace::Scope scope(session_.recorder, Phase::wait);
     mpi::wait_until(session_.wait, [&] {
       update_what_may();
-      return stages_[index] == Stage::gathering && collective_.test(static_cast<int>(index));
+      return stages_[index] == Stage::gathering && collective_->test(static_cast<int>(index));
     });
   }
   stages_[index] = Stage::idle;

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "modes/allreduce/buckets.hpp"
-#include "modes/mode.hpp"
+#include "modes/allreduce/full_buckets.hpp"
+#include "modes/allreduce/rebuild.hpp"
 #include "src/collective/split.hpp"
 #include "src/optim/optimizer.hpp"
 
@@ -17,26 +17,22 @@ namespace steelyard::allreduce {
 /// Both halves start in index order on every rank. A rank starts a gather when the sum has come, and so at
 /// whatever point of its work it notices; the order of the gathers does not depend on that.
 /// Values of a bucket change only after its gradients are ready, when backward reads them no more.
-class ShardedSynchronizer final : public Synchronizer {
+class ShardedSynchronizer final : public BucketSynchronizer {
  public:
+  /// Collective. @param first the step that comes next.
   ShardedSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
-                      SplitCollective& collective, const Optimizer& optimizer);
+                      std::unique_ptr<SplitCollective> collective, const Optimizer& optimizer, Step first);
 
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
   void progress() override;
   void finish_step(Step step, bool last) override;
+  Slices& slices() override { return slices_; }
 
  private:
   enum class Stage : std::uint8_t { idle, summing, gathering };
-  /// What this rank updates of a bucket.
-  struct Slice {
-    std::size_t begin = 0;  ///< In the arena.
-    std::size_t elements = 0;
-    std::size_t state = 0;  ///< Where its optimizer state begins, in elements of a state array.
-  };
 
-  void start_ready_buckets();
+  void start(std::size_t bucket);
   /// Updates slices whose sums have come, and starts to gather their buckets.
   void update_what_may();
   void update(std::size_t bucket);
@@ -46,18 +42,16 @@ class ShardedSynchronizer final : public Synchronizer {
   Session& session_;
   const BucketPlan& plan_;
   Parameters& parameters_;
-  SplitCollective& collective_;
+  std::unique_ptr<SplitCollective> collective_;
   const Optimizer& optimizer_;
   std::size_t bytes_per_element_;
   mpi::Chance chance_;
-  std::vector<Slice> slices_;  ///< [buckets]
-  AlignedArray<float> state_;
-  std::vector<std::size_t> missing_;      ///< [buckets] tensors whose gradient is not ready.
+  FullBuckets full_;
+  Slices slices_;
   std::vector<std::int64_t> started_ns_;  ///< [buckets]
   std::vector<Stage> stages_;             ///< [buckets]
-  std::uint64_t step_begin_ = 0;          ///< Buckets of all steps before this one.
-  std::uint64_t started_ = 0;             ///< Buckets whose reduce-scatter has been started,
-  std::uint64_t updated_ = 0;             ///< of which this rank has updated its slice.
+  std::uint64_t started_;                 ///< Buckets whose reduce-scatter has been started,
+  std::uint64_t updated_;                 ///< of which this rank has updated its slice.
 };
 
 }  // namespace steelyard::allreduce

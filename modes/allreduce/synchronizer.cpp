@@ -1,26 +1,30 @@
 #include "modes/allreduce/synchronizer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace steelyard::allreduce {
 
 using trace::Phase;
 
 AllreduceSynchronizer::AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
-                                             Collective& collective, const Optimizer& optimizer)
+                                             std::unique_ptr<Collective> collective,
+                                             const Optimizer& optimizer)
     : session_(session),
       plan_(plan),
       parameters_(parameters),
-      collective_(collective),
+      collective_(std::move(collective)),
       optimizer_(optimizer),
       wire_bytes_(wire_bytes(session.config)),
-      state_(plan.layout.elements * optimizer.state_per_element()),
+      full_(plan),
+      slices_(optimizer.state_per_element(), plan.layout.elements),
       started_ns_(plan.buckets.size()),
       under_way_(plan.buckets.size()) {
   for (const Bucket& bucket : plan_.buckets) {
-    missing_.push_back(bucket.tensors.size());
-    collective_.add(parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)));
+    slices_.add({bucket.begin, elements(bucket)});
+    collective_->add(parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)));
   }
+  slices_.allocate();
 }
 
 void AllreduceSynchronizer::values_needed(TensorId tensor) {
@@ -29,9 +33,8 @@ void AllreduceSynchronizer::values_needed(TensorId tensor) {
 }
 
 void AllreduceSynchronizer::gradient_ready(TensorId tensor) {
-  --missing_[plan_.bucket_of[tensor]];
   const trace::Scope scope(session_.recorder, Phase::push);
-  start_ready_buckets();
+  full_.ready(tensor, [this](std::size_t bucket) { start(bucket); });
   progress();
 }
 
@@ -40,28 +43,23 @@ void AllreduceSynchronizer::progress() {
   const auto last = std::find(under_way_.rbegin(), under_way_.rend(), true);
   if (last == under_way_.rend()) return;
   const auto number = static_cast<int>(under_way_.rend() - last) - 1;
-  chance_.use([&] { return collective_.test(number); });
+  chance_.use([&] { return collective_->test(number); });
 }
 
-void AllreduceSynchronizer::start_ready_buckets() {
-  for (; started_ < plan_.buckets.size() && missing_[started_] == 0; ++started_) {
-    const std::size_t bytes =
-        allreduce_bytes_sent(elements(plan_.buckets[started_]) * wire_bytes_, session_.workers.size());
-    session_.recorder.count_sent(bytes, 1);
-    session_.recorder.count_received(bytes, 0);
-    started_ns_[started_] = session_.recorder.now_ns();
-    collective_.start(static_cast<int>(started_));
-    under_way_[started_] = true;
-  }
+void AllreduceSynchronizer::start(std::size_t bucket) {
+  const std::size_t bytes =
+      allreduce_bytes_sent(elements(plan_.buckets[bucket]) * wire_bytes_, session_.workers.size());
+  session_.recorder.count_sent(bytes, 1);
+  session_.recorder.count_received(bytes, 0);
+  started_ns_[bucket] = session_.recorder.now_ns();
+  collective_->start(static_cast<int>(bucket));
+  under_way_[bucket] = true;
 }
 
 void AllreduceSynchronizer::finish_step(Step step, bool last) {
   step_ = step;
-  started_ = 0;
-  for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
-    missing_[i] = plan_.buckets[i].tensors.size();
-    if (last) complete(i);
-  }
+  full_.next_step();
+  for (std::size_t i = 0; last && i < plan_.buckets.size(); ++i) complete(i);
 }
 
 void AllreduceSynchronizer::complete(std::size_t index) {
@@ -70,17 +68,15 @@ void AllreduceSynchronizer::complete(std::size_t index) {
   const Bucket& bucket = plan_.buckets[index];
   {
     const trace::Scope scope(recorder, Phase::wait);
-    mpi::wait_until(session_.wait, [&] { return collective_.test(static_cast<int>(index)); });
+    mpi::wait_until(session_.wait, [&] { return collective_->test(static_cast<int>(index)); });
   }
   recorder.event(Phase::allreduce, step_, started_ns_[index], -1, -1, elements(bucket) * wire_bytes_);
   under_way_[index] = false;
 
   const trace::Scope scope(recorder, Phase::update);
   const auto values = parameters_.value_arena().subspan(bucket.begin, elements(bucket));
-  const std::size_t per_element = optimizer_.state_per_element();
   optimizer_.apply({values, parameters_.gradient_arena().subspan(bucket.begin, elements(bucket)), values,
-                    state_.span().subspan(bucket.begin * per_element, elements(bucket) * per_element),
-                    step_ + 1});
+                    slices_.state(index), step_ + 1});
 }
 
 }  // namespace steelyard::allreduce

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "modes/allreduce/buckets.hpp"
-#include "modes/mode.hpp"
+#include "modes/allreduce/full_buckets.hpp"
+#include "modes/allreduce/rebuild.hpp"
 #include "src/collective/collective.hpp"
 
 namespace steelyard::allreduce {
@@ -19,32 +19,32 @@ inline std::size_t wire_bytes(const TrialConfig& config) {
 /// Sums gradients bucket by bucket while backward and the next forward go on; the forward waits layer by
 /// layer, and every replica takes the same optimizer step on a bucket before it reads the values.
 /// Buckets start in index order on every rank, never in the order in which they happen to be ready.
-class AllreduceSynchronizer final : public Synchronizer {
+class AllreduceSynchronizer final : public BucketSynchronizer {
  public:
   AllreduceSynchronizer(Session& session, const BucketPlan& plan, Parameters& parameters,
-                        Collective& collective, const Optimizer& optimizer);
+                        std::unique_ptr<Collective> collective, const Optimizer& optimizer);
 
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
   void finish_step(Step step, bool last) override;
   void progress() override;
+  Slices& slices() override { return slices_; }
 
  private:
-  void start_ready_buckets();
+  void start(std::size_t bucket);
   /// Waits for the sum of a bucket under way and applies the optimizer to it.
   void complete(std::size_t bucket);
 
   Session& session_;
   const BucketPlan& plan_;
   Parameters& parameters_;
-  Collective& collective_;
+  std::unique_ptr<Collective> collective_;
   const Optimizer& optimizer_;
   std::size_t wire_bytes_;
-  AlignedArray<float> state_;
-  std::vector<std::size_t> missing_;      ///< [buckets] tensors whose gradient is not ready.
+  FullBuckets full_;
+  Slices slices_;                         ///< Whole buckets.
   std::vector<std::int64_t> started_ns_;  ///< [buckets]
   std::vector<bool> under_way_;           ///< [buckets] started and not yet applied.
-  std::size_t started_ = 0;               ///< Buckets started in this step.
   mpi::Chance chance_;
   Step step_ = 0;  ///< Of the buckets under way.
 };

@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include "src/base/aligned.hpp"
 #include "src/base/types.hpp"
 #include "src/collective/wire.hpp"
 
@@ -50,8 +51,7 @@ inline void write_header(const Header& header, std::span<float> slot) {
 
 /// A push whose gradients travel in 16 bits: the header, then as many numbers, in whole cache lines.
 inline std::size_t narrow_room_for(std::size_t elements) {
-  constexpr std::size_t kLine = sizeof(Header) / sizeof(std::uint16_t);
-  return (kLine + elements + kLine - 1) / kLine * kLine;
+  return whole_lines<std::uint16_t>(sizeof(Header) / sizeof(std::uint16_t) + elements);
 }
 inline std::span<std::uint16_t> narrow_elements(std::span<std::uint16_t> message) {
   return message.subspan(sizeof(Header) / sizeof(std::uint16_t));

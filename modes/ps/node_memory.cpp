@@ -23,10 +23,7 @@ std::size_t counters_in(const Plan& plan, const NodeRoles& here, const NodeTrans
   return transport.sums ? plan.bundles.size() * (here.workers.size() + 1) : 0;
 }
 
-/// An arena in whole cache lines.
-std::size_t room_for(const Plan& plan) {
-  return (plan.layout.elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
-}
+std::size_t room_for(const Plan& plan) { return whole_lines<float>(plan.layout.elements); }
 
 }  // namespace
 

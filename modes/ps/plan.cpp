@@ -76,8 +76,7 @@ class Planner {
 
   /// @return the begin of `elements` new floats on a cache line.
   std::size_t reserve(std::size_t elements) {
-    constexpr std::size_t kLine = kHeaderElements;
-    const std::size_t begin = (plan_.layout.elements + kLine - 1) / kLine * kLine;
+    const std::size_t begin = whole_lines<float>(plan_.layout.elements);
     plan_.layout.elements = begin + elements;
     return begin;
   }
@@ -98,13 +97,12 @@ class Planner {
 }  // namespace
 
 std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece_bytes) {
-  constexpr std::size_t kLine = kHeaderElements;
-  const std::size_t most = piece_bytes / sizeof(float) / kLine * kLine;
+  const std::size_t most = piece_bytes / kCacheLine * kPerLine<float>;
   std::vector<Shard> pieces;
   for (const Shard& shard : shards) {
     const bool fits = shard.elements() * sizeof(float) <= piece_bytes;
     const std::size_t count = fits ? 1 : (shard.elements() + most - 1) / most;
-    const std::size_t length = ((shard.elements() + count - 1) / count + kLine - 1) / kLine * kLine;
+    const std::size_t length = whole_lines<float>((shard.elements() + count - 1) / count);
     for (std::size_t begin = shard.begin; begin < shard.end; begin += length)
       pieces.push_back({shard.tensor, begin, std::min(begin + length, shard.end), shard.server});
   }

@@ -3,11 +3,6 @@
 namespace steelyard::ps {
 namespace {
 
-/// A header and its elements, in whole cache lines.
-std::size_t room_for(std::size_t elements) {
-  return (kHeaderElements + elements + kHeaderElements - 1) / kHeaderElements * kHeaderElements;
-}
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
@@ -21,7 +16,7 @@ ServerMemory::ServerMemory(const ServerSide& side) : side_(side) {
   std::size_t next = 0;
   const auto reserve = [&next](std::size_t elements, bool here) {
     const std::size_t begin = next;
-    if (!here) next += room_for(elements);
+    if (!here) next += whole_lines<float>(kHeaderElements + elements);
     return begin;
   };
   for (const BundleId id : side.bundles()) {

@@ -15,6 +15,16 @@ namespace steelyard {
 
 inline constexpr std::size_t kCacheLine = 64;
 
+/// Elements of T in a cache line.
+template <typename T>
+inline constexpr std::size_t kPerLine = kCacheLine / sizeof(T);
+
+/// `count` elements of T, rounded up to whole cache lines.
+template <typename T>
+constexpr std::size_t whole_lines(std::size_t count) {
+  return (count + kPerLine<T> - 1) / kPerLine<T> * kPerLine<T>;
+}
+
 template <typename T>
 class AlignedArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -22,7 +32,7 @@ class AlignedArray {
  public:
   AlignedArray() = default;
   explicit AlignedArray(std::size_t count) : count_(count) {
-    const std::size_t bytes = (count * sizeof(T) + kCacheLine - 1) / kCacheLine * kCacheLine;
+    const std::size_t bytes = whole_lines<std::byte>(count * sizeof(T));
     if (bytes == 0) return;
     data_.reset(static_cast<T*>(std::aligned_alloc(kCacheLine, bytes)));
     if (!data_) throw std::bad_alloc();

@@ -204,6 +204,7 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
   for (const TrialResult& one : all_) {
     auto trial = trial_json(run, tables, one.data, one.summary);
     trial["collective_choices"] = one.collective_choices;
+    trial["bucket_rebuilds"] = one.bucket_rebuilds;
     trial["repeat"] = one.data.row.repeat;
     trial["order"] = one.data.row.order;
     trial["confirmation"] = one.data.row.confirmation != 0;

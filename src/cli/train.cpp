@@ -19,6 +19,7 @@ int report(const Setup& setup, const TrialRunner& runner, const TrialResult& res
   auto json = trial_json(runner.directory(), tables, result.data, result.summary);
   json["lab"] = setup.launch.lab;
   json["collective_choices"] = result.collective_choices;
+  json["bucket_rebuilds"] = result.bucket_rebuilds;
   if (json_path.empty()) return kDone;
   if (auto written = write_json(json_path, json); !written) {
     print_error(written.error());

@@ -198,6 +198,8 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
       launch_.world, choices_json(session.collective_choices).dump(), session.roles.workers.front()));
   if (!result.collective_choices.empty())
     manifest_["collective_choices"].push_back({{"trial", id}, {"buckets", result.collective_choices}});
+  result.bucket_rebuilds = mpi::greatest(launch_.world, session.bucket_rebuilds);
+  if (result.bucket_rebuilds > 0) manifest_["bucket_rebuilds"].push_back({{"trial", id}});
   result.data.final.core_busy = busiest(cores, core_times());
   collect(session, row, result);
   return result;

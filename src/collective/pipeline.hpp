@@ -24,19 +24,19 @@ class Pipeline {
   void start();
   /// Never blocks. @return whether all is done.
   bool test();
+  bool done() const { return sent_ == sends().size() && received_ == receives().size(); }
 
  private:
-  static constexpr std::size_t kWindow = 4;  ///< Messages under way in each direction.
+  static constexpr std::size_t kMost = 16;  ///< Messages under way in each direction.
 
   const std::vector<SendItem>& sends() const { return schedule_.sends(); }
   const std::vector<ReceiveItem>& receives() const { return schedule_.receives(); }
-  bool done() const { return sent_ == sends().size() && received_ == receives().size(); }
   bool is_narrow() const { return wire_ != Wire::fp32; }
 
   /// Scratch of a message: where it arrives if it is to be added or widened, and where it is narrowed.
   template <typename T>
-  static std::span<T> scratch(AlignedArray<T>& window, std::size_t item, std::size_t elements) {
-    return window.span().subspan(item % kWindow * (window.size() / kWindow), elements);
+  std::span<T> scratch(AlignedArray<T>& window, std::size_t item, std::size_t elements) const {
+    return window.span().subspan(item % window_ * (window.size() / window_), elements);
   }
   std::span<std::byte> arrival(std::size_t receive);
   std::span<const std::byte> departure(std::size_t send);
@@ -51,12 +51,13 @@ class Pipeline {
 
   Schedule schedule_;
   Wire wire_;
+  std::size_t window_;                      ///< As many of them as suit their size.
   AlignedArray<float> wide_in_;             ///< [window, largest message] of fp32.
   AlignedArray<std::uint16_t> narrow_in_;   ///< The same of a narrow wire;
   AlignedArray<std::uint16_t> narrow_out_;  ///< and what leaves.
   mpi::RequestWindow requests_;             ///< Receives come first, in numbers and in places.
-  bool arrived_[kWindow] = {};
-  bool left_[kWindow] = {};
+  bool arrived_[kMost] = {};
+  bool left_[kMost] = {};
   std::size_t posted_ = 0;    ///< Receives posted in this run;
   std::size_t received_ = 0;  ///< of these, dealt with.
   std::size_t started_ = 0;   ///< Sends started in this run;

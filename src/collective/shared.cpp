@@ -34,7 +34,7 @@ std::unique_ptr<Collective> make_ring_collective(const mpi::Communicator& worker
 
 namespace {
 
-constexpr std::size_t kLine = kCacheLine / sizeof(float);
+constexpr std::size_t kLine = kPerLine<float>;
 /// Elements. The places of all ranks together should stay in the cache that they share; the fewer there are,
 /// the oftener ranks wait for each other, which is dear where they also share cores.
 constexpr std::size_t kChunk = std::size_t{64} << 10U;
@@ -56,7 +56,7 @@ class Reduction {
         ranks_(node.size()),
         whole_(!several && data.size() * static_cast<std::size_t>(ranks_) <= kWholeUpTo),
         several_(several),
-        chunk_(std::clamp((data.size() + kLine - 1) / kLine * kLine, kLine, kChunk)),
+        chunk_(std::clamp(whole_lines<float>(data.size()), kLine, kChunk)),
         chunks_(several || ranks_ > 1 ? (data.size() + chunk_ - 1) / chunk_ : 0),
         // A second place lets a rank start again before the others have summed.
         places_(several ? std::max(chunks_, std::size_t{1}) : std::clamp(chunks_, std::size_t{2}, kPlaces)),
@@ -100,7 +100,7 @@ class Reduction {
   }
   /// This rank's of P nearly equal parts, in whole cache lines.
   Slice slice(std::size_t count) const {
-    const std::size_t lines = (count + kLine - 1) / kLine;
+    const std::size_t lines = whole_lines<float>(count) / kLine;
     const auto parts = static_cast<std::size_t>(ranks_);
     const auto part = static_cast<std::size_t>(rank_);
     return {std::min(lines * part / parts * kLine, count),

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "src/base/check.hpp"
 #include "src/base/hash.hpp"
 #include "src/base/random.hpp"
 
@@ -25,6 +26,11 @@ Parameters::Parameters(const Inventory& inventory, Layout layout, const Arenas& 
       gradients_(arenas.gradients.empty() ? layout_.elements : 0),
       arenas_{arenas.values.empty() ? values_.span() : arenas.values,
               arenas.gradients.empty() ? gradients_.span() : arenas.gradients} {}
+
+void Parameters::set_layout(Layout layout) {
+  require(layout.elements == layout_.elements, "another layout has as many elements");
+  layout_ = std::move(layout);
+}
 
 void Parameters::initialise(std::uint64_t seed) {
   for (TensorId id = 0; id < inventory_.size(); ++id) initial_values(inventory_, id, seed, 0, values(id));

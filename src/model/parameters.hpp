@@ -22,7 +22,7 @@ struct Arenas {
   std::span<float> gradients;
 };
 
-/// Spans stay valid for the object's lifetime. `inventory` is borrowed.
+/// Spans stay valid until the layout changes. `inventory` is borrowed.
 class Parameters {
  public:
   Parameters(const Inventory& inventory, Layout layout);
@@ -35,6 +35,8 @@ class Parameters {
   std::span<float> value_arena() { return arenas_.values; }
   std::span<float> gradient_arena() { return arenas_.gradients; }
   const Layout& layout() const { return layout_; }
+  /// From now on tensors lie elsewhere in the arenas, whose contents stay. @param layout of as many elements.
+  void set_layout(Layout layout);
 
   void initialise(std::uint64_t seed);
   /// FNV-1a over the bytes of all values, tensor by tensor: the same for every layout.

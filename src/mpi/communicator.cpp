@@ -116,6 +116,14 @@ void broadcast(const Communicator& ranks, std::span<std::byte> bytes, Rank root)
   }
 }
 
+void merge_bits(const Communicator& ranks, std::span<std::byte> bytes) {
+  constexpr std::size_t kPiece = std::size_t{1} << 30U;
+  for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    const auto piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+    check(MPI_Allreduce(MPI_IN_PLACE, piece.data(), count(piece.size()), MPI_BYTE, MPI_BOR, ranks.native()));
+  }
+}
+
 std::vector<std::byte> gather(const Communicator& ranks, std::span<const std::byte> bytes, Rank root,
                               std::vector<std::size_t>& sizes) {
   const int mine = count(bytes.size());

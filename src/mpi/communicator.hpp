@@ -74,6 +74,9 @@ std::string broadcast(const Communicator& ranks, std::string text, Rank root);
 /// Collective: overwrites `bytes` with those of `root`; the same size on every rank.
 void broadcast(const Communicator& ranks, std::span<std::byte> bytes, Rank root);
 
+/// Collective: every rank's `bytes` become the bitwise or of all ranks'; the same size on every rank.
+void merge_bits(const Communicator& ranks, std::span<std::byte> bytes);
+
 /// Collective: every rank's `bytes`, concatenated in rank order on `root`, empty elsewhere.
 /// @param[out] sizes on `root`, bytes of each rank.
 std::vector<std::byte> gather(const Communicator& ranks, std::span<const std::byte> bytes, Rank root,

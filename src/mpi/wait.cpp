@@ -45,6 +45,18 @@ void sleep_ns(std::int64_t duration_ns) {
   nanosleep(&duration, nullptr);
 }
 
+void complete(MPI_Request& request, Wait wait) {
+  if (wait == Wait::block) {
+    check(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    return;
+  }
+  wait_until(wait, [&request] {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    return done != 0;
+  });
+}
+
 }  // namespace
 
 std::string_view wait_name(Wait wait) { return kRows[static_cast<std::size_t>(wait)].name; }
@@ -88,15 +100,13 @@ void Backoff::pause() {
 void barrier(const Communicator& ranks, Wait wait) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(ranks.native(), &request));
-  if (wait == Wait::block) {
-    check(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    return;
-  }
-  wait_until(wait, [&request] {
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-    return done != 0;
-  });
+  complete(request, wait);
+}
+
+void broadcast(const Communicator& ranks, std::span<std::byte> bytes, Rank root, Wait wait) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibcast(bytes.data(), count(bytes.size()), MPI_BYTE, root, ranks.native(), &request));
+  complete(request, wait);
 }
 
 }  // namespace steelyard::mpi

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -75,5 +76,7 @@ class Chance {
 
 /// Collective. As MPI_Barrier, but waits as `wait` says, so that ranks without work leave the cores alone.
 void barrier(const Communicator& ranks, Wait wait);
+/// Collective. Overwrites `bytes`, fewer than 2^31, with those of `root`, and waits likewise.
+void broadcast(const Communicator& ranks, std::span<std::byte> bytes, Rank root, Wait wait);
 
 }  // namespace steelyard::mpi

@@ -9,9 +9,6 @@
 namespace steelyard {
 namespace {
 
-/// Elements of a block: 8 KiB, so the sum, one summand, values and state fit the first-level cache.
-constexpr std::size_t kBlock = 2048;
-
 void sum_block(std::span<const float* const> summands, std::size_t begin, std::span<float> target) {
   const auto part = [&](std::size_t i) { return std::span<const float>(summands[i] + begin, target.size()); };
   std::size_t next = 0;
@@ -30,15 +27,15 @@ void sum_block(std::span<const float* const> summands, std::size_t begin, std::s
 }  // namespace
 
 void sum(std::span<const float* const> summands, std::span<float> target) {
-  for (std::size_t begin = 0; begin < target.size(); begin += kBlock)
-    sum_block(summands, begin, target.subspan(begin, std::min(kBlock, target.size() - begin)));
+  for (std::size_t begin = 0; begin < target.size(); begin += kUpdateBlock)
+    sum_block(summands, begin, target.subspan(begin, std::min(kUpdateBlock, target.size() - begin)));
 }
 
 void apply_sum(const Optimizer& optimizer, std::span<const float* const> gradients, const Update& update) {
-  alignas(kCacheLine) std::array<float, kBlock> scratch;
+  alignas(kCacheLine) std::array<float, kUpdateBlock> scratch;
   const std::size_t per_element = optimizer.state_per_element();
-  for (std::size_t begin = 0; begin < update.to.size(); begin += kBlock) {
-    const std::size_t count = std::min(kBlock, update.to.size() - begin);
+  for (std::size_t begin = 0; begin < update.to.size(); begin += kUpdateBlock) {
+    const std::size_t count = std::min(kUpdateBlock, update.to.size() - begin);
     std::span<const float> gradient(gradients[0] + begin, count);
     if (gradients.size() > 1) {
       const std::span<float> block = std::span(scratch).first(count);

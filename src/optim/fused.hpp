@@ -7,6 +7,10 @@
 
 namespace steelyard {
 
+/// Elements that apply_sum updates at a time: 8 KiB, so that the sum, one summand, values and state fit the
+/// first-level cache.
+inline constexpr std::size_t kUpdateBlock = 2048;
+
 /// target[n] = the sum of `summands` [n] each, at least one, from left to right. The first may be the target;
 /// otherwise they lie apart from it.
 void sum(std::span<const float* const> summands, std::span<float> target);

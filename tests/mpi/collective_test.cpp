@@ -16,21 +16,13 @@
 #include "src/mpi/shared_window.hpp"
 #include "src/mpi/wait.hpp"
 #include "tests/support/harness.hpp"
+#include "tests/support/summands.hpp"
 
 namespace steelyard {
 namespace {
 
-// Small integers: every order of summation gives the same bits, so the comparison is exact.
-float input(std::size_t i, Rank rank, int round) {
-  return static_cast<float>((i * 7 + static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(round)) %
-                            64);
-}
-
-float expected(std::size_t i, int ranks, int round) {
-  float sum = 0.0F;
-  for (Rank rank = 0; rank < ranks; ++rank) sum += input(i, rank, round);
-  return sum;
-}
+using test::sum_of_summands;
+using test::summand;
 
 /// Collective. Counts around the number of ranks, around cache lines, and of many chunks; three rounds.
 void expect_exact_sums(Collective& collective) {
@@ -42,12 +34,13 @@ void expect_exact_sums(Collective& collective) {
 
   for (int round = 0; round < 3; ++round) {
     for (auto& buffer : buffers)
-      for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = input(i, world.rank(), round);
+      for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = summand(i, world.rank(), round);
     for (int b = 0; b < static_cast<int>(buffers.size()); ++b) collective.start(b);
     for (int b = 0; b < static_cast<int>(buffers.size()); ++b)
       mpi::wait_until(test::launch().wait, [&] { return collective.test(b); });
     for (const auto& buffer : buffers)
-      for (std::size_t i = 0; i < buffer.size(); ++i) ASSERT_EQ(buffer[i], expected(i, world.size(), round));
+      for (std::size_t i = 0; i < buffer.size(); ++i)
+        ASSERT_EQ(buffer[i], sum_of_summands(i, world.size(), round));
   }
 }
 
@@ -68,11 +61,11 @@ TEST_P(EveryBackend, SumsExactlyWhereARankIsLate) {
     std::vector<float> buffer(count);
     const int number = collective->add(buffer);
     for (int round = 0; round < 3 * world.size(); ++round) {
-      for (std::size_t i = 0; i < count; ++i) buffer[i] = input(i, world.rank(), round);
+      for (std::size_t i = 0; i < count; ++i) buffer[i] = summand(i, world.rank(), round);
       if (round % world.size() == world.rank()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       collective->start(number);
       mpi::wait_until(test::launch().wait, [&] { return collective->test(number); });
-      for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(buffer[i], expected(i, world.size(), round));
+      for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(buffer[i], sum_of_summands(i, world.size(), round));
     }
   }
 }

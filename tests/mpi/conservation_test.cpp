@@ -156,8 +156,7 @@ TEST(Conservation, AServerWithNothingStartsServesAndEnds) {
 
 TEST(Conservation, AllreduceCountsWhatARingMoves) {
   const ModelSpec model = describe_model("mlp:784-37-19-10").value();
-  TrialConfig config = base("bsp", "range", 0);
-  config.mode = "allreduce";
+  TrialConfig config = test::allreduce(base("bsp", "range", 0));
   const auto outcome = test::run_trial(config, model, test::small_dataset(model));
   if (test::launch().world.rank() != 0) return;
   const int workers = test::launch().world.size();
@@ -173,9 +172,7 @@ TEST(Conservation, AShardedOptimizerCountsBothHalves) {
   const auto workers = static_cast<std::size_t>(test::launch().world.size());
   for (const char* collective : {"mpi", "ring", "recursive", "auto"})
     for (const auto& [wire, bytes] : {std::pair{"fp32", 8U}, std::pair{"fp16", 6U}}) {
-      TrialConfig config = base("bsp", "range", 0);
-      config.mode = "allreduce";
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base("bsp", "range", 0), collective);
       config.wire = wire;
       config.sharded_optimizer = true;
       config.first_bucket_bytes = config.bucket_bytes = std::size_t{1} << 30U;
@@ -196,8 +193,7 @@ TEST(Conservation, AShardedOptimizerCountsBothHalves) {
 
 TEST(Conservation, EvaluationSeesEveryTestSampleOnce) {
   const ModelSpec model = describe_model("mlp:784-37-19-10").value();
-  TrialConfig config = base("bsp", "range", 0);
-  config.mode = "allreduce";
+  TrialConfig config = test::allreduce(base("bsp", "range", 0));
   config.evaluate_every = 10;
   config.evaluate_at_end = true;
   const Dataset dataset = test::small_dataset(model);

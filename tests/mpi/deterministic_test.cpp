@@ -24,10 +24,9 @@ TrialConfig base() {
 
 TEST(Deterministic, ARerunRepeatsTheHash) {
   for (const char* mode : {"ps", "allreduce"}) {
-    TrialConfig config = base();
-    config.mode = mode;
-    config.servers = config.mode == "ps" ? 1 : 0;
-    if (config.mode == "ps" && test::launch().world.size() < 2) continue;
+    const bool ps = std::string_view(mode) == "ps";
+    const TrialConfig config = ps ? base() : test::allreduce(base());
+    if (ps && test::launch().world.size() < 2) continue;
     const auto first = run(config);
     for (int again = 0; again < 3; ++again) EXPECT_EQ(run(config).hash, first.hash) << mode;
   }
@@ -83,10 +82,7 @@ TEST(Deterministic, AShardedOptimizerChangesNoBit) {
   for (const char* collective : {"ring", "recursive"})
     for (const char* optimizer : {"momentum", "adam"})
       for (const std::size_t bucket_bytes : {std::size_t{4}, std::size_t{5000}, std::size_t{1} << 20U}) {
-        TrialConfig config = base();
-        config.mode = "allreduce";
-        config.servers = 0;
-        config.collective = collective;
+        TrialConfig config = test::allreduce(base(), collective);
         config.optimizer = optimizer;
         config.first_bucket_bytes = bucket_bytes;
         config.bucket_bytes = bucket_bytes;
@@ -103,28 +99,21 @@ TEST(Deterministic, AShardedOptimizerChangesNoBit) {
 TEST(Deterministic, AShardedOptimizerLeavesAllRanksTheSameBits) {
   for (const char* collective : {"mpi", "ring", "recursive", "auto", "shared"})
     for (const char* wire : {"fp32", "bf16"}) {
-      TrialConfig config = base();
-      config.mode = "allreduce";
-      config.servers = 0;
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(), collective);
       config.wire = wire;
       config.sharded_optimizer = true;
       const auto first = run(config);
       EXPECT_EQ(first.own_hash, first.hash) << collective << " " << wire;
       EXPECT_TRUE(config.collective == "mpi" || run(config).hash == first.hash) << collective << " " << wire;
     }
-  TrialConfig config = base();
-  config.mode = "allreduce";
-  config.servers = 0;
+  TrialConfig config = test::allreduce(base());
   const auto in_place = run(config);
   config.sharded_optimizer = true;
   EXPECT_EQ(run(config).hash, in_place.hash);
 }
 
 TEST(Deterministic, ChangingTheSeedChangesTheHash) {
-  TrialConfig config = base();
-  config.mode = "allreduce";
-  config.servers = 0;
+  TrialConfig config = test::allreduce(base());
   const auto first = run(config);
   config.seed = 1;
   EXPECT_NE(run(config).hash, first.hash);

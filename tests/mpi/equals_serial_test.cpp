@@ -64,24 +64,15 @@ constexpr const char* kCollectives[] = {"auto", "mpi", "ring", "recursive", "sha
 TEST(EqualsSerial, AllreduceWithEveryBackend) {
   for (const char* model : kModels)
     for (const char* collective : kCollectives) {
-      TrialConfig config = base();
-      config.mode = "allreduce";
-      config.servers = 0;
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(), collective);
       expect_serial(config, model);
     }
 }
 
-// A gradient that travels in 16 bits has a relative error of u = 2^-11 or 2^-8 per rounding; values are off
-// by that part of what the training has moved them, and the errors of 20 steps mostly cancel: about u. The
-// model has no rectifiers, whose kinks would turn rounding into jumps.
 TEST(EqualsSerial, AllreduceWithEveryWireUpToItsRounding) {
-  for (const auto& [wire, tolerance] : {std::pair{"fp16", 2 * 0x1p-11}, std::pair{"bf16", 2 * 0x1p-8}})
+  for (const auto& [wire, tolerance] : test::kNarrowWires)
     for (const char* collective : kCollectives) {
-      TrialConfig config = base();
-      config.mode = "allreduce";
-      config.servers = 0;
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(), collective);
       config.wire = wire;
       expect_serial(config, "mlp:784-10", tolerance);
     }
@@ -90,10 +81,7 @@ TEST(EqualsSerial, AllreduceWithEveryWireUpToItsRounding) {
 TEST(EqualsSerial, AShardedOptimizerWithEveryBackend) {
   for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "adam"})
     for (const char* collective : kCollectives) {
-      TrialConfig config = base();
-      config.mode = "allreduce";
-      config.servers = 0;
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(), collective);
       config.sharded_optimizer = true;
       config.optimizer = optimizer;
       if (config.optimizer != "momentum") config.optimizer_options.rate = 0.01F;  // As in the others here.
@@ -103,12 +91,9 @@ TEST(EqualsSerial, AShardedOptimizerWithEveryBackend) {
 }
 
 TEST(EqualsSerial, AShardedOptimizerWithEveryWireUpToItsRounding) {
-  for (const auto& [wire, tolerance] : {std::pair{"fp16", 2 * 0x1p-11}, std::pair{"bf16", 2 * 0x1p-8}})
+  for (const auto& [wire, tolerance] : test::kNarrowWires)
     for (const char* collective : {"auto", "mpi", "ring", "recursive"}) {
-      TrialConfig config = base();
-      config.mode = "allreduce";
-      config.servers = 0;
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(), collective);
       config.wire = wire;
       config.sharded_optimizer = true;
       expect_serial(config, "mlp:784-10", tolerance);
@@ -118,7 +103,7 @@ TEST(EqualsSerial, AShardedOptimizerWithEveryWireUpToItsRounding) {
 TEST(EqualsSerial, PsWithEveryWireUpToItsRounding) {
   const ModelSpec model = describe_model("mlp:784-10").value();
   const Dataset dataset = test::small_dataset(model);
-  for (const auto& [wire, tolerance] : {std::pair{"fp16", 2 * 0x1p-11}, std::pair{"bf16", 2 * 0x1p-8}})
+  for (const auto& [wire, tolerance] : test::kNarrowWires)
     for (const test::Way& way : test::kWays)
       for (const int servers : numbers_of_servers()) {
         TrialConfig config = base();

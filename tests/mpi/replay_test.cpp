@@ -13,9 +13,8 @@ Dataset counted() {
   return load_dataset({"none", "", model.inputs, model.classes, 0}).value();
 }
 
-TrialConfig base(const char* mode, int servers) {
+TrialConfig base(int servers) {
   TrialConfig config;
-  config.mode = mode;
   config.servers = servers;
   config.steps = 12;
   config.global_batch = 5;  // At 7 workers some have no samples; their gradients count all the same.
@@ -34,7 +33,7 @@ TEST(Replay, EveryPlacementDeliversEveryElement) {
   for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
     for (int servers = 1; servers < test::launch().world.size(); ++servers)
       for (const std::size_t bundle : {std::size_t{4}, std::size_t{128} * 1024}) {
-        TrialConfig config = base("ps", servers);
+        TrialConfig config = base(servers);
         config.placement = placement;
         config.bundle_bytes = bundle;
         run(config);
@@ -45,7 +44,7 @@ TEST(Replay, EveryTransportDeliversEveryElement) {
   for (const test::Way& way : test::kWays)
     for (int servers = 1; servers < test::launch().world.size(); ++servers)
       for (const char* ranks : {"first", "spread"}) {
-        TrialConfig config = base("ps", servers);
+        TrialConfig config = base(servers);
         config.transport = way.transport;
         config.aggregate = way.aggregate;
         config.server_ranks = ranks;
@@ -58,7 +57,7 @@ TEST(Replay, EveryTransportDeliversEveryElement) {
 TEST(Replay, SixteenBitPushesArriveInTheirPlace) {
   for (const char* wire : {"fp16", "bf16"})
     for (int servers = 1; servers < test::launch().world.size(); ++servers) {
-      TrialConfig config = base("ps", servers);
+      TrialConfig config = base(servers);
       config.transport = "message";
       config.wire = wire;
       run(config);
@@ -68,7 +67,7 @@ TEST(Replay, SixteenBitPushesArriveInTheirPlace) {
 TEST(Replay, AsynchronousRepliesAreWhole) {
   for (const test::Way& way : test::kWays)
     for (int servers = 1; servers < test::launch().world.size(); ++servers) {
-      TrialConfig config = base("ps", servers);
+      TrialConfig config = base(servers);
       config.consistency = "asp";
       config.transport = way.transport;
       config.aggregate = way.aggregate;
@@ -80,8 +79,7 @@ TEST(Replay, AsynchronousRepliesAreWhole) {
 TEST(Replay, EveryCollectiveSumsEveryElement) {
   for (const char* collective : {"auto", "mpi", "ring", "recursive", "shared"})
     for (const std::size_t bucket : {std::size_t{1000}, std::size_t{1} << 20U}) {
-      TrialConfig config = base("allreduce", 0);
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(0), collective);
       config.first_bucket_bytes = bucket;
       config.bucket_bytes = bucket;
       run(config);
@@ -92,8 +90,7 @@ TEST(Replay, EveryCollectiveSumsEveryElement) {
 TEST(Replay, NarrowWiresSumEveryElement) {
   for (const char* collective : {"auto", "mpi", "ring", "recursive", "shared"})
     for (const char* wire : {"fp16", "bf16"}) {
-      TrialConfig config = base("allreduce", 0);
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(0), collective);
       config.wire = wire;
       if (config.wire == "fp16" || test::launch().world.size() <= 4) run(config);
     }
@@ -104,8 +101,7 @@ TEST(Replay, AShardedOptimizerDeliversEveryElement) {
     for (const char* wire : {"fp32", "fp16"})
       for (const char* optimizer : {"sgd", "momentum", "adam"})
         for (const std::size_t bucket : {std::size_t{1000}, std::size_t{1} << 20U}) {
-          TrialConfig config = base("allreduce", 0);
-          config.collective = collective;
+          TrialConfig config = test::allreduce(base(0), collective);
           config.wire = wire;
           config.optimizer = optimizer;
           config.first_bucket_bytes = bucket;
@@ -119,8 +115,7 @@ TEST(Replay, AShardedOptimizerDeliversEveryElement) {
 
 TEST(Replay, AShardedOptimizerInSharedMemoryOfSeveralNodesIsRefused) {
   if (test::launch().world.size() < 2) return;  // One rank is on one node.
-  TrialConfig config = base("allreduce", 0);
-  config.collective = "shared";
+  TrialConfig config = test::allreduce(base(0), "shared");
   config.sharded_optimizer = true;
   const ModelSpec model = describe_model("replay:lenet").value();
   const Status refused = check_trial(config, model, test::pretend_nodes(2));
@@ -131,7 +126,7 @@ TEST(Replay, AShardedOptimizerInSharedMemoryOfSeveralNodesIsRefused) {
 TEST(Replay, EveryOptimizerIsExact) {
   const int servers = test::launch().world.size() / 2;
   for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "adam"}) {
-    TrialConfig config = base(servers > 0 ? "ps" : "allreduce", servers);
+    TrialConfig config = servers > 0 ? base(servers) : test::allreduce(base(0));
     config.optimizer = optimizer;
     run(config);
   }

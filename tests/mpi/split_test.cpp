@@ -13,22 +13,15 @@
 #include "src/collective/pipelined_split.hpp"
 #include "src/mpi/wait.hpp"
 #include "tests/support/harness.hpp"
+#include "tests/support/summands.hpp"
 
 namespace steelyard {
 namespace {
 
 const std::vector<std::size_t> kCounts = {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 64, 513, 1000, 100'001};
 
-// Small integers: every order of summation gives the same bits, so the comparison is exact.
-float summand(std::size_t i, Rank rank, int round) {
-  return static_cast<float>((i * 7 + static_cast<std::size_t>(rank) * 3 + static_cast<std::size_t>(round)) %
-                            64);
-}
-float sum(std::size_t i, int ranks, int round) {
-  float sum = 0.0F;
-  for (Rank rank = 0; rank < ranks; ++rank) sum += summand(i, rank, round);
-  return sum;
-}
+using test::sum_of_summands;
+using test::summand;
 
 struct Pairs {
   std::vector<std::vector<float>> summands;
@@ -56,7 +49,7 @@ std::size_t update(Pairs& pairs, int number, int round) {
   const auto n = static_cast<std::size_t>(number);
   std::size_t wrong = 0;
   for (std::size_t i = pairs.own[n].begin; i < pairs.own[n].end; ++i) {
-    if (pairs.summands[n][i] != sum(i, test::launch().world.size(), round)) ++wrong;
+    if (pairs.summands[n][i] != sum_of_summands(i, test::launch().world.size(), round)) ++wrong;
     pairs.values[n][i] = 2.0F * pairs.summands[n][i];
   }
   return wrong;
@@ -81,7 +74,7 @@ std::size_t one_round(SplitCollective& collective, Pairs& pairs, int round, bool
   for (int n = 0; n < pairs.size(); ++n) wait_for(collective, n);
   for (const auto& values : pairs.values)
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (values[i] != 2.0F * sum(i, world.size(), round)) ++wrong;
+      if (values[i] != 2.0F * sum_of_summands(i, world.size(), round)) ++wrong;
   return wrong;
 }
 
@@ -102,7 +95,6 @@ TEST_P(EverySplit, SumsAndGathersExactlyWhoeverIsLate) {
   expect_exact(*make_split_collective(GetParam(), test::launch().world).value());
 }
 
-// 7 ranks' sums of numbers below 64 fit the bits of fp16.
 TEST_P(EverySplit, IsExactInANarrowWireWhereSumsHaveFewBits) {
   expect_exact(*make_split_collective(GetParam(), test::launch().world, {Wire::fp16}).value());
 }

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "tests/support/harness.hpp"
+#include "tests/support/reordered.hpp"
 
 namespace {
 
@@ -36,8 +37,8 @@ namespace steelyard {
 namespace {
 
 /// Allocations between the steps `from` and `to` as this rank completes them.
-std::uint64_t allocations(const TrialConfig& config, Step from, Step to, int nodes = 1) {
-  const ModelSpec model = describe_model("lenet").value();
+std::uint64_t allocations(const TrialConfig& config, Step from, Step to, int nodes = 1,
+                          const ModelSpec& model = describe_model("lenet").value()) {
   const Dataset dataset = test::small_dataset(model, 2000);
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -49,9 +50,8 @@ std::uint64_t allocations(const TrialConfig& config, Step from, Step to, int nod
   return end - begin;
 }
 
-TrialConfig base(const char* mode, int servers) {
+TrialConfig base(int servers) {
   TrialConfig config;
-  config.mode = mode;
   config.servers = servers;
   config.global_batch = 40;  // 50 steps an epoch, so the window holds a short batch and a shuffle.
   config.steps = 70;
@@ -64,7 +64,7 @@ TEST(SteadyState, ParameterServersAllocateNothing) {
   for (int servers = 1; servers < test::launch().world.size(); ++servers)
     for (const char* transport : {"message", "shared"})
       for (const char* placement : {"largest_first", "range"}) {
-        TrialConfig config = base("ps", servers);
+        TrialConfig config = base(servers);
         config.transport = transport;
         config.placement = placement;
         EXPECT_EQ(allocations(config, 20, 60), 0U)
@@ -74,7 +74,7 @@ TEST(SteadyState, ParameterServersAllocateNothing) {
 
 TEST(SteadyState, SixteenBitPushesAllocateNothing) {
   if (test::launch().world.size() < 2) return;  // ps has no form on one rank.
-  TrialConfig config = base("ps", 1);
+  TrialConfig config = base(1);
   config.transport = "message";
   config.wire = "fp16";
   EXPECT_EQ(allocations(config, 20, 60), 0U);
@@ -82,14 +82,13 @@ TEST(SteadyState, SixteenBitPushesAllocateNothing) {
 
 TEST(SteadyState, SumsByNodeAllocateNothing) {
   for (int servers = 1; servers < test::launch().world.size(); ++servers)
-    EXPECT_EQ(allocations(base("ps", servers), 20, 60, 2), 0U) << servers << " servers";
+    EXPECT_EQ(allocations(base(servers), 20, 60, 2), 0U) << servers << " servers";
 }
 
 TEST(SteadyState, OwnAllreduceAllocatesNothing) {
   for (const char* collective : {"ring", "recursive", "shared"})
     for (const char* wire : {"fp32", "bf16"}) {
-      TrialConfig config = base("allreduce", 0);
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(0), collective);
       config.wire = wire;
       EXPECT_EQ(allocations(config, 20, 60), 0U) << collective << " " << wire;
     }
@@ -98,12 +97,22 @@ TEST(SteadyState, OwnAllreduceAllocatesNothing) {
 TEST(SteadyState, AShardedOptimizerAllocatesNothing) {
   for (const char* collective : {"ring", "recursive"})
     for (const char* wire : {"fp32", "bf16"}) {
-      TrialConfig config = base("allreduce", 0);
-      config.collective = collective;
+      TrialConfig config = test::allreduce(base(0), collective);
       config.wire = wire;
       config.sharded_optimizer = true;
       config.bucket_bytes = config.first_bucket_bytes = 10'000;
       EXPECT_EQ(allocations(config, 20, 60), 0U) << collective << " " << wire;
+    }
+}
+
+TEST(SteadyState, RebuiltBucketsAllocateNothing) {
+  const ModelSpec model = test::reordered(describe_model("lenet").value());
+  for (const char* collective : {"ring", "recursive", "shared"})
+    for (const bool sharded : {false, true}) {
+      TrialConfig config = test::allreduce(base(0), collective);
+      config.sharded_optimizer = sharded;
+      config.bucket_bytes = config.first_bucket_bytes = 10'000;
+      EXPECT_EQ(allocations(config, 20, 60, 1, model), 0U) << collective << " sharded " << sharded;
     }
 }
 
@@ -127,9 +136,10 @@ TEST(SteadyState, AThousandStepsTouchNoNewPage) {
   const Dataset dataset = test::small_dataset(model, 2000);
   for (const auto& [mode, how] : {std::pair{"ps", "shared"}, std::pair{"ps", "message"},
                                   std::pair{"allreduce", "shared"}, std::pair{"allreduce", "ring"}}) {
-    TrialConfig config = base(mode, std::string_view(mode) == "ps" ? 1 : 0);
+    TrialConfig config = base(1);
+    config.transport = how;
+    if (std::string_view(mode) == "allreduce") config = test::allreduce(base(0), how);
     if (config.servers >= test::launch().world.size()) continue;  // ps has no form on one rank.
-    (config.servers > 0 ? config.transport : config.collective) = how;
     config.steps = 1110;
     Growth begin;
     Growth end;

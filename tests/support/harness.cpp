@@ -35,6 +35,13 @@ const cli::Launch& launch() {
   return *kLaunch;
 }
 
+TrialConfig allreduce(TrialConfig config, const char* collective) {
+  config.mode = "allreduce";
+  config.servers = 0;
+  config.collective = collective;
+  return config;
+}
+
 mpi::Topology pretend_nodes(int nodes) {
   mpi::Topology topology = launch().topology;
   topology.nodes = std::min(nodes, topology.ranks());
@@ -70,6 +77,8 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   mpi::broadcast(all.world, std::as_writable_bytes(std::span(&outcome.hash, 1)), first);
   outcome.ranks = trace::gather_trial(all.world, recorder);
   outcome.evaluations = session.evaluations;
+  outcome.choices = session.collective_choices;
+  outcome.bucket_rebuilds = session.bucket_rebuilds;
   return outcome;
 }
 

@@ -24,6 +24,8 @@ struct Outcome {
   std::uint64_t own_hash = 0;               ///< As this rank has it; 0 where it does not work.
   std::vector<trace::RankTrial> ranks;      ///< What each recorded, on rank 0.
   std::vector<EvaluationPart> evaluations;  ///< This worker's.
+  std::vector<CollectiveChoice> choices;    ///< This worker's.
+  int bucket_rebuilds = 0;                  ///< This worker's.
 };
 
 /// Collective: the launch's ranks as if they were on `nodes` nodes in turn, for what differs between nodes.
@@ -37,6 +39,18 @@ struct Way {
 };
 inline constexpr Way kWays[] = {{"message", 1}, {"shared", 1},       {"auto", 2, "none"},
                                 {"auto", 2},    {"auto", 3, "none"}, {"auto", 3}};
+
+/// `config` as allreduce on all ranks.
+TrialConfig allreduce(TrialConfig config, const char* collective = "auto");
+
+/// A wire of 16 bits, and how far it may lead 20 steps astray. A gradient has a relative error of u = 2^-11
+/// or 2^-8 per rounding; values are off by that part of what the training has moved them, and the errors
+/// mostly cancel: about u. Only for models without rectifiers, whose kinks would turn rounding into jumps.
+struct NarrowWire {
+  const char* name;
+  double tolerance;
+};
+inline constexpr NarrowWire kNarrowWires[] = {{"fp16", 2 * 0x1p-11}, {"bf16", 2 * 0x1p-8}};
 
 /// Collective: runs `config` on all ranks. @param progress is told every step that this rank completes.
 Outcome run_trial(

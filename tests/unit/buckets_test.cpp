@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "modes/allreduce/full_buckets.hpp"
 #include "src/model/model.hpp"
 
 namespace steelyard::allreduce {
@@ -33,6 +34,35 @@ TEST(Buckets, CoverTheArenaWithoutGaps) {
     }
     EXPECT_EQ(next, total_elements(inventory));
     EXPECT_EQ(plan.layout.elements, next);
+  }
+}
+
+TEST(Buckets, FollowAnObservedOrder) {
+  const Inventory inventory = {{"a", {100}}, {"b", {10}}, {"c", {1000}}, {"d", {100}}};
+  const std::vector<TensorId> order = {1, 0, 3, 2};
+  const BucketPlan plan = plan_buckets(inventory, order, 400, 4000);
+  ASSERT_EQ(plan.buckets.size(), 2U);
+  EXPECT_EQ(plan.buckets[0].tensors, (std::vector<TensorId>{1, 0}));
+  EXPECT_EQ(plan.buckets[1].tensors, (std::vector<TensorId>{3, 2}));
+  EXPECT_EQ(plan.bucket_of, (std::vector<std::size_t>{0, 0, 1, 1}));
+  EXPECT_EQ(plan.layout.begin, (std::vector<std::size_t>{10, 0, 210, 110}));
+}
+
+TEST(FullBuckets, AreSaidInIndexOrderWhateverTheOrderOfGradients) {
+  const Inventory inventory = {{"a", {100}}, {"b", {10}}, {"c", {1000}}, {"d", {100}}};
+  const BucketPlan plan = plan_buckets(inventory, 400, 4000);  // d, c, b with a.
+  FullBuckets full(plan);
+  for (int step = 0; step < 2; ++step) {
+    std::vector<std::size_t> said;
+    const auto note = [&said](std::size_t bucket) { said.push_back(bucket); };
+    full.ready(0, note);
+    full.ready(2, note);
+    EXPECT_TRUE(said.empty());  // Bucket 1 is full, but 0 is not.
+    full.ready(3, note);
+    EXPECT_EQ(said, (std::vector<std::size_t>{0, 1}));
+    full.ready(1, note);
+    EXPECT_EQ(said, (std::vector<std::size_t>{0, 1, 2}));
+    full.next_step();
   }
 }
 
