@@ -128,7 +128,7 @@ TEST(PlacementOptimal, IsWithinHalfAPercentWhereLargestFirstIsThreeAbove) {
       inventory.push_back({std::to_string(i), {1000 + random_bits(c.seed, stream, i) % 1'000'000}});
     }
     PlacementOptions options = test::on(c.servers);
-    options.time_limit_s = 3.0;
+    options.time_limit_s = 1.0;
     const Placed placed = test::placed("optimal", inventory, options);
     const double best = max_over_mean(inventory, placed.shards, options);
     EXPECT_GT(test::uneven("largest_first", inventory, options), 1.03 * best)

@@ -51,13 +51,20 @@ class Optimizer {
   void search() {
     offer_multifit();
     if (packing_.sizes.size() > kMostItemsSearched) return;
-    Wide from = low_;
-    while (steps_ > 0 && from <= highest()) {
-      // The bound itself first: it is often met.
-      const Wide level = from == low_ ? from : from + (highest() - from) / 2;
-      const Search::Answer answer = attempt(level, steps_ / 8 + 1);
-      if (answer == Search::Answer::found) continue;
-      from = level + 1;
+    constexpr std::size_t kPart = 8;
+    attempt(low_, steps_ / kPart);  // The bound is often met.
+    Wide from = low_ + 1;           // Levels below have been tried.
+    bool stuck = false;             // Whether nothing a little better was found, and nothing excluded.
+    while (steps_ > 0 && low_ <= highest() && (!stuck || from <= highest())) {
+      from = std::max(from, low_);
+      if (!stuck)  // Proves small models at once.
+        stuck = attempt(highest(), steps_ / kPart + 1) == Search::Answer::unknown;
+      if (from > highest()) continue;
+      const Wide middle = from + (highest() - from) / 2;
+      if (attempt(middle, steps_ / kPart + 1) == Search::Answer::found)
+        stuck = false;
+      else
+        from = middle + 1;
     }
     while (steps_ > 0 && low_ <= highest())
       if (attempt(highest(), steps_) == Search::Answer::unknown) break;
