@@ -7,9 +7,9 @@
 namespace steelyard::ps {
 namespace {
 
-constexpr double kEven = 1.02;        ///< max/mean that is good enough.
-constexpr std::size_t kMostCuts = 4;  ///< Per server, over all tensors.
-constexpr std::size_t kGrains = 3;    ///< Finest: a piece holds a third of a server's mean.
+constexpr double kEven = 1.02;           ///< max/mean that is good enough.
+constexpr std::size_t kMostCuts = 4;     ///< Per server, over all tensors.
+constexpr std::size_t kFinestGrain = 8;  ///< A piece holds an eighth of a server's mean.
 
 /// One way to cut, the largest tensors first.
 class Striped {
@@ -36,12 +36,12 @@ class Striped {
     return *this;
   }
 
-  /// What is large enough over all servers, the others wrapped: even whatever the sizes.
-  Striped& wrapped() {
-    const auto large = std::ranges::partition_point(
-        order_, [this](std::size_t tensor) { return parts_of(tensor, kGrains) >= share_.size(); });
-    for (auto tensor = order_.begin(); tensor != large; ++tensor) over_all(*tensor);
-    wrap(inventory_, {large, order_.end()}, total_, servers_, placed_.shards);
+  /// The k largest over all servers, the others wrapped: even whatever the sizes.
+  Striped& wrapped(std::size_t k) {
+    const std::span<const std::size_t> order(order_);
+    const std::size_t large = std::min(k, order.size());
+    for (const std::size_t tensor : order.first(large)) over_all(tensor);
+    wrap(inventory_, order.subspan(large), total_, servers_, placed_.shards);
     return *this;
   }
 
@@ -124,9 +124,9 @@ Expected<Placed> place_striped(const Inventory& inventory, const PlacementOption
   const std::size_t cuts = static_cast<std::size_t>(options.servers) - 1;
   for (std::size_t k = 0; k <= inventory.size() && k * cuts <= most; ++k)
     if (consider(Striped(empty).largest(k))) return best->take();
-  for (std::size_t parts = 1; parts <= kGrains; ++parts)
+  for (std::size_t parts = 1; parts <= kFinestGrain; ++parts)
     if (consider(Striped(empty).grain(parts))) return best->take();
-  consider(Striped(empty).wrapped());
+  consider(Striped(empty).wrapped(kMostCuts - 1));  // Wrapping takes the rest of the cuts.
   return best->take();
 }
 
