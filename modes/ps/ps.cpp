@@ -86,6 +86,7 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi
   traffic.transport = transport.name;
   traffic.aggregate = transport.aggregate;
   const bool shared = traffic.transport == "shared";
+  traffic.optimum = try_place(config, model.inventory).value().optimum;
   traffic.servers.resize(static_cast<std::size_t>(config.servers));
   std::vector<std::set<TensorId>> tensors(traffic.servers.size());
   for (const Bundle& bundle : plan.bundles) {
