@@ -86,10 +86,11 @@ std::vector<std::size_t> Servers::shares(std::size_t total) const {
       passed += weight_[s];
       share[s] = static_cast<std::size_t>(left * passed / weights) - begin;
     }
-    const auto full = std::ranges::partition(free, [&](std::size_t s) { return share[s] <= capacity_[s]; });
-    if (full.empty() || full.size() == free.size()) break;
-    for (const std::size_t s : full) left -= share[s] = capacity_[s];
-    free.resize(free.size() - full.size());
+    const auto full =
+        std::partition(free.begin(), free.end(), [&](std::size_t s) { return share[s] <= capacity_[s]; });
+    if (full == free.end() || full == free.begin()) break;
+    std::for_each(full, free.end(), [&](std::size_t s) { left -= share[s] = capacity_[s]; });
+    free.erase(full, free.end());
     std::ranges::sort(free);
   }
   return share;
