@@ -27,14 +27,15 @@ struct StepTraffic {
     std::size_t messages = 0;  ///< Of one worker's pushes to it.
     std::size_t tensors = 0;   ///< It owns at least a part of.
   };
-  std::vector<PerServer> servers;       ///< ps
-  std::size_t buckets = 0;              ///< allreduce
-  std::string transport;                ///< ps: shared, message, or mixed.
-  std::string aggregate;                ///< ps: node or none.
-  std::size_t worker_bytes_out = 0;     ///< One worker sends in a step.
-  std::size_t worker_messages_out = 0;  ///< ps: messages; allreduce: collective calls.
-  std::size_t worker_bytes_in = 0;      ///< One worker receives in a step.
-  std::size_t worker_messages_in = 0;   ///< ps
+  std::vector<PerServer> servers;        ///< ps
+  std::optional<ps::Optimum> optimum{};  ///< ps with placement optimal.
+  std::size_t buckets = 0;               ///< allreduce
+  std::string transport;                 ///< ps: shared, message, or mixed.
+  std::string aggregate;                 ///< ps: node or none.
+  std::size_t worker_bytes_out = 0;      ///< One worker sends in a step.
+  std::size_t worker_messages_out = 0;   ///< ps: messages; allreduce: collective calls.
+  std::size_t worker_bytes_in = 0;       ///< One worker receives in a step.
+  std::size_t worker_messages_in = 0;    ///< ps
 };
 
 /// What a mode can do. `topology` is that of all ranks of the launch.

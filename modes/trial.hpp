@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modes/ps/placement/placement.hpp"
 #include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
 #include "src/data/sampler.hpp"
@@ -26,8 +27,8 @@ struct TrialConfig {
   // ps
   int servers = 1;  ///< In allreduce: ranks that stay idle, so that as many work as with that many servers.
   std::string server_ranks = "first";
-  std::string placement = "range";
-  std::size_t placement_offset = 0;
+  std::string placement = "striped";
+  ps::PlacementOptions placement_options{};  ///< Servers and copies in memory follow from the rest.
   std::string consistency = "bsp";
   std::size_t bundle_bytes = 128 * 1024;
   std::size_t piece_bytes = 4 * 1024 * 1024;

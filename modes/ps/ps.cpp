@@ -6,20 +6,30 @@
 #include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
 #include "modes/ps/plan.hpp"
+#include "modes/ps/remembered.hpp"
 #include "modes/ps/server_loop.hpp"
 #include "modes/ps/server_messages.hpp"
 #include "modes/ps/synchronizer.hpp"
 #include "modes/server_ranks.hpp"
+#include "src/base/check.hpp"
+#include "src/base/hash.hpp"
 #include "src/base/log.hpp"
 
 namespace steelyard {
 namespace ps {
 namespace {
 
+Expected<Placed> try_place(const TrialConfig& config, const Inventory& inventory) {
+  const auto optimizer = make_optimizer(config.optimizer, config.optimizer_options);
+  if (!optimizer) return optimizer.error();
+  PlacementOptions options = config.placement_options;
+  options.servers = config.servers;
+  options.memory_copies = 1 + optimizer.value()->state_per_element();
+  return remembered_place(config.placement, inventory, options);
+}
+
 std::vector<Shard> place(const TrialConfig& config, const Inventory& inventory) {
-  return cut_large(
-      find_placement(config.placement).value()(inventory, {config.servers, config.placement_offset}),
-      config.piece_bytes);
+  return cut_large(try_place(config, inventory).value().shards, config.piece_bytes);
 }
 
 Plan plan_for(const TrialConfig& config, const Inventory& inventory) {
@@ -51,7 +61,7 @@ Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topol
                  " ranks: ps needs at least one server and one worker, so 1 to " + std::to_string(ranks - 1)};
   if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
     return parsed.error();
-  if (auto placement = find_placement(config.placement); !placement) return placement.error();
+  if (auto placed = try_place(config, model.inventory); !placed) return placed.error();
   auto consistency = make_consistency(config.consistency);
   if (!consistency) return consistency.error();
   const int workers = ranks - config.servers;
@@ -76,6 +86,7 @@ StepTraffic traffic(const TrialConfig& config, const ModelSpec& model, const mpi
   traffic.transport = transport.name;
   traffic.aggregate = transport.aggregate;
   const bool shared = traffic.transport == "shared";
+  traffic.optimum = try_place(config, model.inventory).value().optimum;
   traffic.servers.resize(static_cast<std::size_t>(config.servers));
   std::vector<std::set<TensorId>> tensors(traffic.servers.size());
   for (const Bundle& bundle : plan.bundles) {
@@ -166,8 +177,21 @@ void work(Session& session, const WorkerSide& side) {
   conclude(session, self);
 }
 
+/// Ranks that placed differently, as with another file at the same path, would wait for each other for ever.
+void require_same_placement(const Session& session, const Plan& plan) {
+  Fnv1a hash;
+  for (const Shard& s : plan.shards) {
+    const std::uint64_t words[] = {s.tensor, s.begin, s.end, static_cast<std::uint64_t>(s.server)};
+    hash.add(std::as_bytes(std::span(words)));
+  }
+  const auto mine = static_cast<std::int64_t>(hash.value() >> 1U);
+  const std::int64_t greatest = mpi::greatest(session.world, mine);
+  require(greatest == -mpi::greatest(session.world, -mine), "ranks disagree on which server owns what");
+}
+
 void run(Session& session) {
   const Plan plan = plan_for(session.config, session.model.inventory);
+  require_same_placement(session, plan);
   const Transport transport = transport_for(session.config, plan, session.topology).value();
   session.transport = transport.name;
   session.aggregate = transport.aggregate;

@@ -13,9 +13,12 @@ std::string list(const std::vector<Rank>& ranks) {
   return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ","));
 }
 
-trace::Imbalance byte_imbalance(const StepTraffic& traffic) {
+/// Of the servers' bytes, each over its weight.
+trace::Imbalance byte_imbalance(const StepTraffic& traffic, const TrialConfig& config) {
+  const std::vector<double>& weights = config.placement_options.weights;
   std::vector<double> bytes;
-  for (const auto& server : traffic.servers) bytes.push_back(static_cast<double>(server.bytes));
+  for (const auto& server : traffic.servers)
+    bytes.push_back(static_cast<double>(server.bytes) / (weights.empty() ? 1.0 : weights[bytes.size()]));
   return trace::imbalance(bytes);
 }
 
@@ -64,9 +67,16 @@ std::string dry_run_text(const Launch& launch, const RunSettings& settings, cons
                                          static_cast<double>(traffic.worker_bytes_out)),
                std::to_string(server.messages)});
   }
-  const trace::Imbalance i = byte_imbalance(traffic);
-  return text + table.text() +
-         fmt::format("bytes    max/mean {:.2f}   CoV {:.2f}   Gini {:.2f}\n", i.max_over_mean, i.cov, i.gini);
+  const trace::Imbalance i = byte_imbalance(traffic, config);
+  text += table.text() +
+          fmt::format("bytes    {}max/mean {:.2f}   CoV {:.2f}   Gini {:.2f}\n",
+                      config.placement_options.weights.empty() ? "" : "over weight: ", i.max_over_mean, i.cov,
+                      i.gini);
+  if (const auto& best = traffic.optimum)
+    text +=
+        fmt::format("optimal  fullest server {}, lower bound {}, gap {:.2f} %{}\n", bytes_text(best->load),
+                    bytes_text(best->bound), 100.0 * best->gap(), best->proven ? ", proven" : "");
+  return text;
 }
 
 nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const TrialConfig& config) {
@@ -94,7 +104,10 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
     out["server_messages"].push_back(server.messages);
     out["server_elements"].push_back(server.elements);
   }
-  out["max_over_mean"] = byte_imbalance(traffic).max_over_mean;
+  out["max_over_mean"] = byte_imbalance(traffic, config).max_over_mean;
+  if (config.mode == "ps") out["placement"] = config.placement;
+  if (const auto& best = traffic.optimum)
+    out["optimum"] = {{"load", best->load}, {"bound", best->bound}, {"proven", best->proven}};
   return out;
 }
 

@@ -48,17 +48,30 @@ Status wrong(const OptionSpec& spec, const std::string& value, const std::string
   return Error{fmt::format("--{} '{}': must be {}", spec.name, value, allowed)};
 }
 
+bool is_real(const OptionSpec& spec, std::string_view text) {
+  double number = 0.0;
+  return parse(text, number) && std::isfinite(number) && within(spec, number);
+}
+
+/// A list of numbers from a text that has been checked; "" is none.
+template <typename Number>
+std::vector<Number> numbers_of(std::string_view text) {
+  std::vector<Number> numbers;
+  if (text.empty()) return numbers;
+  for (const std::string_view part : split(text, ',')) parse(part, numbers.emplace_back());
+  return numbers;
+}
+
 Status check(const OptionSpec& spec, const std::string& value) {
   for (const char c : value)
     if (static_cast<unsigned char>(c) < 0x20) return wrong(spec, "...", "a text without control characters");
-  double number = 0.0;
+  if (value.empty() && *spec.standard == '\0') return success();  // None.
   switch (spec.kind) {
     case OptionKind::integer:
       if (!is_integer(spec, value)) return wrong(spec, value, "a whole number " + bounds(spec));
       break;
     case OptionKind::real:
-      if (!parse(value, number) || !std::isfinite(number) || !within(spec, number))
-        return wrong(spec, value, "a number " + bounds(spec));
+      if (!is_real(spec, value)) return wrong(spec, value, "a number " + bounds(spec));
       break;
     case OptionKind::flag:
       if (value != "true" && value != "false") return wrong(spec, value, "true or false");
@@ -68,6 +81,11 @@ Status check(const OptionSpec& spec, const std::string& value) {
         if (!is_integer(spec, part))
           return wrong(spec, value, "whole numbers " + bounds(spec) + " with a ',' between");
       break;
+    case OptionKind::reals:
+      for (const std::string_view part : split(value, ','))
+        if (!is_real(spec, part))
+          return wrong(spec, value, "numbers " + bounds(spec) + " with a ',' between");
+      break;
     case OptionKind::text:
       break;
   }
@@ -75,7 +93,8 @@ Status check(const OptionSpec& spec, const std::string& value) {
 }
 
 std::string quoted(const OptionSpec& spec, const std::string& value) {
-  if (spec.kind != OptionKind::text && spec.kind != OptionKind::integers) return value;
+  if (spec.kind == OptionKind::integer || spec.kind == OptionKind::real || spec.kind == OptionKind::flag)
+    return value;
   std::string text = "\"";
   for (const char c : value) text += (c == '"' || c == '\\') ? std::string{'\\', c} : std::string{c};
   return text + "\"";
@@ -133,11 +152,13 @@ double Options::real(std::string_view name) const {
   return number;
 }
 
-std::vector<int> Options::integers(std::string_view name) const {
-  std::vector<int> numbers;
-  for (const std::string_view part : split(text(name), ',')) parse(part, numbers.emplace_back());
-  return numbers;
+std::vector<int> Options::integers(std::string_view name) const { return numbers_of<int>(text(name)); }
+
+std::vector<std::size_t> Options::sizes(std::string_view name) const {
+  return numbers_of<std::size_t>(text(name));
 }
+
+std::vector<double> Options::reals(std::string_view name) const { return numbers_of<double>(text(name)); }
 
 std::string Options::toml() const {
   std::string text =

@@ -17,7 +17,7 @@ namespace steelyard::cli {
 
 enum class Command : std::uint8_t { train = 1, compare = 2, inspect = 4 };
 
-enum class OptionKind : std::uint8_t { text, integer, real, flag, integers };
+enum class OptionKind : std::uint8_t { text, integer, real, flag, integers, reals };
 
 /// One option. `low` and `high` bound numbers, inclusive.
 struct OptionSpec {
@@ -57,6 +57,9 @@ class Options {
   double real(std::string_view name) const;
   bool flag(std::string_view name) const { return text(name) == "true"; }
   std::vector<int> integers(std::string_view name) const;
+  /// Of lists; "" is none.
+  std::vector<std::size_t> sizes(std::string_view name) const;
+  std::vector<double> reals(std::string_view name) const;
 
   /// As a file for `--config`; a comment says each value's source.
   std::string toml() const;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "src/cli/placement_settings.hpp"
+
 namespace steelyard::cli {
 namespace {
 
@@ -93,7 +95,7 @@ Status check_combinations(const Options& options) {
       only("placement", ps, "--mode ps"), only("consistency", ps, "--mode ps"),
       only("bundle-bytes", ps, "--mode ps"), only("piece-bytes", ps, "--mode ps"),
       only("transport", ps, "--mode ps"), only("aggregate", ps, "--mode ps"),
-      only("placement-offset", ps && options.text("placement") == "round_robin", "--placement round_robin"),
+      only("server-weight", ps, "--mode ps"), only("server-memory", ps, "--mode ps"),
       only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
       only("collective", !train || !ps, "--mode allreduce"),
       only("sharded-optimizer", !train || !ps, "--mode allreduce"),
@@ -160,7 +162,9 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.servers = train && config.mode == "ps" ? static_cast<int>(options.integer("servers")) : 0;
   config.server_ranks = options.text("server-ranks");
   config.placement = options.text("placement");
-  config.placement_offset = static_cast<std::size_t>(options.integer("placement-offset"));
+  auto placement = placement_settings(options);
+  if (!placement) return placement.error();
+  config.placement_options = std::move(placement).value();
   config.consistency = options.text("consistency");
   config.rate_by_workers = options.text("lr-scale") == "workers";
   config.bundle_bytes = static_cast<std::size_t>(options.integer("bundle-bytes"));

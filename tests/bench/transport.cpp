@@ -65,8 +65,7 @@ class Exchange {
         shared_(shared),
         config_(config_for(timed)),
         model_(one_tensor(bytes)),
-        plan_(ps::make_plan(model_.inventory,
-                            ps::find_placement(config_.placement).value()(model_.inventory, {1, 0}), 1,
+        plan_(ps::make_plan(model_.inventory, ps::place("range", model_.inventory, {}).value().shards, 1,
                             config_.bundle_bytes)) {}
 
   /// Collective: a server from its first step to its last. @return seconds of each timed exchange on the

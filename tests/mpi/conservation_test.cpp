@@ -77,7 +77,8 @@ TEST(Conservation, BytesMessagesAndPushesAreWhatThePlanSays) {
   const int ranks = test::launch().world.size();
   for (const char* transport : {"message", "shared"})
     for (const char* consistency : {"bsp", "asp"})
-      for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+      for (const char* placement :
+           {"round_robin", "largest_first", "range", "p3", "striped", "wrap", "byteps"})
         for (int servers = 1; servers < ranks; ++servers) {
           TrialConfig config = base(consistency, placement, servers);
           config.transport = transport;

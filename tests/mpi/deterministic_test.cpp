@@ -36,7 +36,7 @@ TEST(Deterministic, TransportPlacementAndBundlesChangeNoBit) {
   if (test::launch().world.size() < 2) return;
   const auto first = run(base());
   for (const char* transport : {"message", "shared"})
-    for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+    for (const char* placement : {"round_robin", "largest_first", "p3", "striped", "wrap", "byteps"})
       for (const std::size_t bundle_bytes : {std::size_t{4}, std::size_t{1} << 20U}) {
         TrialConfig config = base();
         config.transport = transport;

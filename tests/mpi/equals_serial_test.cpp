@@ -58,8 +58,17 @@ std::vector<int> numbers_of_servers() {
 }
 
 constexpr const char* kModels[] = {"lenet", "mlp:784-37-19-10"};
-constexpr const char* kPlacements[] = {"round_robin", "greedy", "largest_first", "range"};
+constexpr const char* kPlacements[] = {"round_robin", "largest_first", "p3",   "striped",
+                                       "wrap",        "byteps",        "range"};
 constexpr const char* kCollectives[] = {"auto", "mpi", "ring", "recursive", "shared"};
+
+/// So that placements which cut large tensors cut those of small models too.
+ps::PlacementOptions small_parts() {
+  ps::PlacementOptions options;
+  options.slice_elements = 5000;
+  options.part_bytes = 9000;
+  return options;
+}
 
 TEST(EqualsSerial, AllreduceWithEveryBackend) {
   for (const char* model : kModels)
@@ -139,6 +148,7 @@ TEST(EqualsSerial, PsBspWithEveryPlacement) {
       for (const int servers : numbers_of_servers()) {
         TrialConfig config = base();
         config.placement = placement;
+        config.placement_options = small_parts();
         config.servers = servers;
         expect_serial(config, model);
       }
@@ -174,6 +184,7 @@ TEST(EqualsSerial, PsBspWithEveryTransport) {
       for (const int servers : numbers_of_servers()) {
         TrialConfig config = base();
         config.placement = placement;
+        config.placement_options = small_parts();
         config.servers = servers;
         config.transport = way.transport;
         config.aggregate = way.aggregate;

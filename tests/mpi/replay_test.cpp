@@ -30,7 +30,7 @@ void run(const TrialConfig& config, int nodes = 1) {
 }
 
 TEST(Replay, EveryPlacementDeliversEveryElement) {
-  for (const char* placement : {"round_robin", "greedy", "largest_first", "range"})
+  for (const char* placement : {"round_robin", "greedy", "range", "p3", "striped", "wrap", "byteps"})
     for (int servers = 1; servers < test::launch().world.size(); ++servers)
       for (const std::size_t bundle : {std::size_t{4}, std::size_t{128} * 1024}) {
         TrialConfig config = base(servers);

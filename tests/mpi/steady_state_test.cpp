@@ -63,7 +63,7 @@ TrialConfig base(int servers) {
 TEST(SteadyState, ParameterServersAllocateNothing) {
   for (int servers = 1; servers < test::launch().world.size(); ++servers)
     for (const char* transport : {"message", "shared"})
-      for (const char* placement : {"largest_first", "range"}) {
+      for (const char* placement : {"largest_first", "range", "striped"}) {
         TrialConfig config = base(servers);
         config.transport = transport;
         config.placement = placement;

@@ -161,7 +161,31 @@ TEST(Options, AnOptionWithoutEffectIsRefused) {
             std::string::npos);
   EXPECT_NE(reason({"train", "--placement-offset", "1"}).find("--placement-offset has no effect"),
             std::string::npos);
+  EXPECT_NE(reason({"train", "--placement", "p3", "--placement-hash", "sdbm"})
+                .find("--placement-hash has no effect here: it goes with --placement hash or byteps"),
+            std::string::npos);
+  EXPECT_NE(reason({"train", "--mode", "allreduce", "--server-memory", "1"}).find("--server-memory has no"),
+            std::string::npos);
   EXPECT_NE(reason({"train", "--steps", "3", "--epochs", "1"}).find("two ways"), std::string::npos);
+}
+
+TEST(Options, PlacementsGetTheirNumbersAndFiles) {
+  const ConfigFile rules("* 0\n");
+  const std::string placement = std::string("explicit:") + rules.path();
+  const auto parsed = parse({"train", "--placement", placement.c_str(), "--server-weight", "1,0.5",
+                             "--server-memory", "9007199254740992", "--slice-elements", "7"});
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const ps::PlacementOptions options = trial_request(parsed.value().options).value().config.placement_options;
+  EXPECT_EQ(options.weights, (std::vector{1.0, 0.5}));
+  EXPECT_EQ(options.memory, (std::vector<std::size_t>{std::size_t{1} << 53U}));
+  EXPECT_EQ(options.slice_elements, 7U);
+  EXPECT_EQ(options.rules, "* 0\n");
+  EXPECT_EQ(trial_request(parse({"train"}).value().options).value().config.placement_options,
+            ps::PlacementOptions{})
+      << "the table's defaults are the library's";
+  EXPECT_EQ(trial_request(parse({"train"}).value().options).value().config.placement, "striped");
+  EXPECT_EQ(reason({"train", "--server-memory", "1,,2"}),
+            "--server-memory '1,,2': must be whole numbers from 1 to 9007199254740992 with a ',' between");
 }
 
 TEST(Options, HelpAndVersionSayWhatThereIs) {

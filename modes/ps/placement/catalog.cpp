@@ -1,7 +1,5 @@
-#include <algorithm>
-
-#include "modes/ps/placement/placement.hpp"
 #include "src/base/catalog.hpp"
+#include "modes/ps/placement/placement.hpp"
 
 namespace steelyard::ps {
 
@@ -15,30 +13,20 @@ constexpr Choice<Placement> kRows[] = {
 #include "modes/ps/placement/placements.def"
 #undef PLACEMENT
 };
+constexpr std::string_view kNames[] = {
+#define PLACEMENT(name, help) #name,
+#include "modes/ps/placement/placements.def"
+#undef PLACEMENT
+};
 }  // namespace
 
 Expected<Placement*> find_placement(std::string_view name) {
-  return choose<Placement>("placement", kRows, name);
+  const std::string_view plain = name.starts_with("explicit:") ? name.substr(0, name.find(':')) : name;
+  return choose<Placement>("placement", kRows, plain);
 }
+
+std::span<const std::string_view> placement_names() { return kNames; }
 
 std::string placement_help() { return help<Placement>(kRows); }
-
-std::vector<Shard> whole_tensors(const Inventory& inventory, std::span<const int> owner_of) {
-  std::vector<Shard> shards;
-  for (TensorId id = 0; id < inventory.size(); ++id)
-    shards.push_back({id, 0, inventory[id].elements(), owner_of[id]});
-  return shards;
-}
-
-std::vector<int> least_loaded(const Inventory& inventory, std::span<const std::size_t> order, int servers) {
-  std::vector<std::size_t> load(static_cast<std::size_t>(servers));
-  std::vector<int> owner_of(inventory.size());
-  for (const std::size_t tensor : order) {
-    const auto lightest = std::ranges::min_element(load);
-    *lightest += inventory[tensor].bytes();
-    owner_of[tensor] = static_cast<int>(lightest - load.begin());
-  }
-  return owner_of;
-}
 
 }  // namespace steelyard::ps

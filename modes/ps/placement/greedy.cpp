@@ -1,14 +1,16 @@
-#include <numeric>
-
-#include "modes/ps/placement/placement.hpp"
+#include "modes/ps/placement/load.hpp"
 
 namespace steelyard::ps {
 
-// TensorFlow's GreedyLoadBalancingStrategy over byte sizes.
-std::vector<Shard> place_greedy(const Inventory& inventory, const PlacementOptions& options) {
-  std::vector<std::size_t> order(inventory.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  return whole_tensors(inventory, least_loaded(inventory, order, options.servers));
+// TensorFlow's GreedyLoadBalancingStrategy over byte sizes. Servers without room are passed over.
+Expected<Placed> place_greedy(const Inventory& inventory, const PlacementOptions& options) {
+  Servers servers(options);
+  std::vector<int> owner_of;
+  for (const Tensor& tensor : inventory) {
+    owner_of.push_back(servers.least_loaded(tensor.bytes()));
+    servers.add(owner_of.back(), tensor.bytes());
+  }
+  return whole_tensors(inventory, owner_of);
 }
 
 }  // namespace steelyard::ps

@@ -1,28 +1,23 @@
-#include <algorithm>
-
-#include "modes/ps/placement/placement.hpp"
+#include "modes/ps/placement/load.hpp"
 
 namespace steelyard::ps {
 
 // ps-lite's key ranges, with the last elements given to the last server: server s owns the flat elements
-// [floor(E s / S), floor(E (s + 1) / S)).
-std::vector<Shard> place_range(const Inventory& inventory, const PlacementOptions& options) {
-  const std::size_t total = total_elements(inventory);
-  const auto servers = static_cast<std::size_t>(options.servers);
-  std::vector<Shard> shards;
-  std::size_t flat = 0;  // First element of the tensor in the flat range.
+// [floor(E s / S), floor(E (s + 1) / S)); with weights, in proportion to them (Cruise).
+Expected<Placed> place_range(const Inventory& inventory, const PlacementOptions& options) {
+  PlacementOptions unlimited = options;
+  unlimited.memory.clear();  // The rule knows none.
+  std::vector<std::size_t> left = Servers(unlimited).shares(total_elements(inventory));
+  Placed placed;
   std::size_t server = 0;
-  for (TensorId id = 0; id < inventory.size(); ++id) {
-    const std::size_t end = flat + inventory[id].elements();
-    for (std::size_t begin = flat; begin < end;) {
-      while (total * (server + 1) / servers <= begin) ++server;
-      const std::size_t stop = std::min(end, total * (server + 1) / servers);
-      shards.push_back({id, begin - flat, stop - flat, static_cast<int>(server)});
-      begin = stop;
+  for (TensorId id = 0; id < inventory.size(); ++id)
+    for (Cutter cutter(id, inventory[id], placed.shards); cutter.left() > 0;) {
+      while (left[server] == 0) ++server;
+      const std::size_t count = std::min(left[server], cutter.left());
+      cutter.give(static_cast<int>(server), count);
+      left[server] -= count;
     }
-    flat = end;
-  }
-  return shards;
+  return placed;
 }
 
 }  // namespace steelyard::ps
