@@ -59,10 +59,12 @@ std::string inventory_endings() {
 }
 
 Expected<InventoryFile> read_inventory(std::string_view name) {
-  const Format* const format = format_of(name);
-  const bool path = format != nullptr || name.find('/') != std::string_view::npos;
-  const fs::path file = path ? fs::path(name) : models_directory() / (std::string(name) + ".csv");
   std::error_code error;
+  const Format* const format = format_of(name);
+  const fs::path own = models_directory() / (std::string(name) + ".csv");
+  const bool path = format != nullptr || name.find('/') != std::string_view::npos ||
+                    (!fs::is_regular_file(own, error) && fs::is_regular_file(fs::path(name), error));
+  const fs::path file = path ? fs::path(name) : own;
   if (!fs::is_regular_file(file, error))
     return Error{(path ? "there is no model file '" + file.string() + "'"
                        : "there is no inventory '" + std::string(name) + "'") +

@@ -96,6 +96,10 @@ TEST(InventoryFile, SaysWhatNamesAndEndingsThereAre) {
       std::string::npos);
   EXPECT_NE(refusal("x", ".pth").find("is not known by its ending"), std::string::npos);
   EXPECT_NE(refusal("x", "").find("is not known by its ending"), std::string::npos);
+  const ModelFile pickle("x", ".pth");
+  std::filesystem::current_path(std::filesystem::path(pickle.path()).parent_path());
+  const std::string name = std::filesystem::path(pickle.path()).filename();
+  EXPECT_NE(read_inventory(name).error().message.find("is not known by its ending"), std::string::npos);
 }
 
 TEST(InventoryFile, IsNoFolderAndNoPipe) {
