@@ -47,8 +47,8 @@ constexpr bool kMemoryCanBeLimited = true;
 constexpr bool kMemoryCanBeLimited = true;
 #endif
 
-void limit(int resource, std::size_t most) {
-  const struct rlimit both { most, most };
+void limit(int resource, std::size_t most, std::size_t hard) {
+  const struct rlimit both { most, hard };
   ::setrlimit(static_cast<decltype(RLIMIT_AS)>(resource), &both);
 }
 
@@ -56,14 +56,16 @@ void confine(const GuardLimits& limits) {
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   ::dup2(nowhere, STDOUT_FILENO);
   ::dup2(nowhere, STDERR_FILENO);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT, SIGUSR1, SIGUSR2})
+  for (const int signal :
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU})
     ::signal(signal, SIG_DFL);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, static_cast<std::size_t>(limits.seconds));
+  limit(RLIMIT_CORE, 0, 0);
+  const auto work = static_cast<std::size_t>(limits.processor_seconds);
+  limit(RLIMIT_CPU, work, work + 1);  // The first of the two sends SIGXCPU, which tells why.
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
-  if (kMemoryCanBeLimited)
-    limit(RLIMIT_AS, pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + limits.memory_bytes);
+  const std::size_t most = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + limits.memory_bytes;
+  if (kMemoryCanBeLimited) limit(RLIMIT_AS, most, most);
 }
 
 /// The child's whole life. It ends without running what was registered for the end of its parent.
@@ -108,7 +110,9 @@ End collect(int pipe, std::string& result, const GuardLimits& limits) {
   }
 }
 
-std::string how_it_ended(int status) {
+std::string how_it_ended(int status, const GuardLimits& limits) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    return "took more than " + std::to_string(limits.processor_seconds) + " s of work";
   if (WIFSIGNALED(status)) return "crashed (signal " + std::to_string(WTERMSIG(status)) + ")";
   if (WEXITSTATUS(status) == kOutOfMemory) return "needs too much memory";
   return "failed (exit code " + std::to_string(WEXITSTATUS(status)) + ")";
@@ -134,7 +138,7 @@ Expected<std::string> run_guarded(const std::function<std::string()>& work, cons
   if (end == End::too_late) return Error{"took longer than " + std::to_string(limits.seconds) + " s"};
   if (end == End::too_long)
     return Error{"has more than " + std::to_string(limits.result_bytes) + " bytes of names"};
-  if (status != 0) return Error{how_it_ended(status)};
+  if (status != 0) return Error{how_it_ended(status, limits)};
   return result;
 }
 

@@ -14,7 +14,8 @@ namespace steelyard {
 struct GuardLimits {
   std::size_t memory_bytes = std::size_t{1} << 30U;  ///< More than this process has now.
   std::size_t result_bytes = std::size_t{1} << 28U;
-  int seconds = 20;
+  int seconds = 20;           ///< Of time that passes, as when a file system is slow.
+  int processor_seconds = 5;  ///< Of work, as in an endless loop.
 };
 
 /// Runs `work` in a copy of this process, which has its memory and open files but no threads, and which

@@ -45,6 +45,13 @@ TEST(Guarded, EndsWorkThatDoesNot) {
   EXPECT_EQ(failure(for_ever, {.seconds = 1}), "took longer than 1 s");
 }
 
+TEST(Guarded, EndsWorkThatGoesRoundInCircles) {
+  const auto circle = []() -> std::string {
+    for (volatile int turn = 0;;) turn = turn + 1;
+  };
+  EXPECT_EQ(failure(circle, {.processor_seconds = 1}), "took more than 1 s of work");
+}
+
 TEST(Guarded, BoundsTheResult) {
   EXPECT_EQ(failure([] { return std::string(2'000'000, 'x'); }, {.result_bytes = 1'000'000}),
             "has more than 1000000 bytes of names");
