@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/base/types.hpp"
@@ -16,11 +17,13 @@ struct Tensor {
   std::string name;
   std::vector<std::size_t> shape;  ///< Outermost axis first; empty for a scalar.
   float bound = 0.0F;              ///< Initial values are uniform in [-bound, bound).
+  std::size_t element_bytes = sizeof(float);
+  std::string_view dtype = "float32";  ///< The name of a row of dtype.hpp, whose size element_bytes is.
 
   std::size_t elements() const {
     return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   }
-  std::size_t bytes() const { return elements() * sizeof(float); }
+  std::size_t bytes() const { return elements() * element_bytes; }
 };
 
 using Inventory = std::vector<Tensor>;

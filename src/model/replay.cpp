@@ -95,9 +95,11 @@ Expected<InventoryFile> built_in(std::string_view name) {
 Expected<ModelSpec> describe_replay(std::string_view arguments) {
   if (arguments.empty())
     return Error{"model 'replay' needs an inventory, such as replay:resnet50; choose one of: " +
-                 inventory_names() + ", or give the path of a .csv file"};
+                 inventory_names() + ", or give the path of a file that ends in " + inventory_endings()};
   auto file = arguments.starts_with("mlp:") ? built_in(arguments) : read_inventory(arguments);
   if (!file) return Error{"model 'replay:" + std::string(arguments) + "': " + file.error().message};
+  if (auto trainable = check_trainable(file.value().inventory); !trainable)
+    return Error{"model 'replay:" + std::string(arguments) + "': " + trainable.error().message};
   ModelSpec spec;
   spec.inventory = std::move(file.value().inventory);
   for (Tensor& tensor : spec.inventory) tensor.bound = 0.0F;  // All values of a class begin alike.

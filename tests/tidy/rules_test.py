@@ -26,7 +26,9 @@ MAY_INCLUDE["tests"] = MAY_INCLUDE["src/cli"] | {"tests"}
 # The only places that may see a library.
 LIBRARIES = {
     "mpi.h": ("src/mpi/", "src/collective/", "tests/bench/"),
-    "hdf5.h": ("src/trace/", "tests/"),
+    "hdf5.h": ("src/trace/", "src/model/readers/", "tests/"),
+    "minizip/unzip.h": ("src/model/readers/",),
+    "nlohmann/json.hpp": ("src/cli/", "src/model/readers/"),
     "zlib.h": ("src/data/", "tests/"),
     "nccl.h": ("src/collective/nccl.cpp",),
     "cuda_runtime.h": ("src/cuda/", "kernels/cuda/"),

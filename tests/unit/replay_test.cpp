@@ -8,7 +8,6 @@
 #include <fstream>
 #include <numeric>
 
-#include "src/model/inventory_file.hpp"
 #include "src/model/model.hpp"
 #include "src/model/pattern.hpp"
 #include "tests/support/watcher.hpp"
@@ -185,56 +184,6 @@ class File {
   ~File() { std::filesystem::remove(path); }
   std::filesystem::path path;
 };
-
-std::string refusal(const std::string& text) {
-  const File file(text);
-  const auto read = read_inventory(file.path.string());
-  return read ? "accepted" : read.error().message;
-}
-
-TEST(InventoryFile, HasThePublishedCounts) {
-  const std::pair<const char*, std::size_t> kCounts[] = {{"lenet", 61706},
-                                                         {"mnist-fc", 242762},
-                                                         {"resnet50", 25557032},
-                                                         {"vgg16", 138357544},
-                                                         {"googlenet", 6624904}};
-  for (const auto& [name, count] : kCounts)
-    EXPECT_EQ(total_elements(describe_model(std::string("replay:") + name).value().inventory), count) << name;
-}
-
-TEST(InventoryFile, OfLenetIsTheBuiltInModel) {
-  const Inventory built_in = describe_model("lenet").value().inventory;
-  const Inventory file = describe_model("replay:lenet").value().inventory;
-  ASSERT_EQ(built_in.size(), file.size());
-  for (std::size_t i = 0; i < file.size(); ++i) {
-    EXPECT_EQ(built_in[i].name, file[i].name);
-    EXPECT_EQ(built_in[i].shape, file[i].shape);
-  }
-}
-
-TEST(InventoryFile, WithoutOperationsCountsElements) {
-  const File file("# a comment, with commas\nname,shape,dtype\nw,2x3,float32\ns,,float32\n");
-  const auto read = read_inventory(file.path.string()).value();
-  EXPECT_EQ(read.operations, (std::vector<double>{6.0, 1.0}));
-}
-
-TEST(InventoryFile, RefusesWhatIsWrongAndSaysWhy) {
-  const std::string head = "name,shape,dtype\n";
-  EXPECT_NE(refusal("name,shape\nw,2\n").find("has no column 'dtype'"), std::string::npos);
-  EXPECT_NE(refusal(head).find("has no tensors"), std::string::npos);
-  EXPECT_NE(refusal(head + "w,2xx3,float32\n").find("line 2: shape '2xx3'"), std::string::npos);
-  EXPECT_NE(refusal(head + "w,0,float32\n").find("shape '0'"), std::string::npos);
-  EXPECT_NE(refusal(head + "w,99999999999x99999999999,float32\n").find("shape"), std::string::npos);
-  EXPECT_NE(refusal(head + "w,2,float64\n").find("only float32"), std::string::npos);
-  EXPECT_NE(refusal(head + "w,2,float32\nw,2,float32\n").find("twice"), std::string::npos);
-  EXPECT_NE(refusal(head + "w,2\n").find("cannot be read"), std::string::npos);
-  EXPECT_NE(refusal("name,shape,dtype,multiply_adds\nw,2,float32,-1\n").find("multiply_adds"),
-            std::string::npos);
-  EXPECT_NE(refusal("name,shape,dtype,multiply_adds\nw,2,float32,x\n").find("cannot be read"),
-            std::string::npos);
-  EXPECT_NE(read_inventory("alexnut").error().message.find("choose one of: googlenet, lenet"),
-            std::string::npos);
-}
 
 TEST(Emulation, TakesAProfileOfEveryTensorInOrder) {
   const Inventory inventory = {{"a", {2}}, {"b", {2}}};
