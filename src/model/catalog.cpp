@@ -5,13 +5,13 @@ namespace steelyard {
 
 using DescribeModel = Expected<ModelSpec>(std::string_view arguments);
 
-#define MODEL(name, help) DescribeModel describe_##name;
+#define MODEL(file, name, help) DescribeModel describe_##file;
 #include "src/model/models.def"
 #undef MODEL
 
 namespace {
 constexpr Choice<DescribeModel> kRows[] = {
-#define MODEL(name, help) {#name, help, describe_##name},
+#define MODEL(file, name, help) {name, help, describe_##file},
 #include "src/model/models.def"
 #undef MODEL
 };

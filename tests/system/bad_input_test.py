@@ -66,7 +66,7 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("unknown model", (*allreduce, "--model", "resnet")),
         ("mlp:5-x", (*allreduce, "--model", "mlp:5-x")),
         ("needs an inventory", (*allreduce[:3], "--model", "replay:")),
-        ("choose one of: googlenet, lenet", (*allreduce[:3], "--model", "replay:alexnut")),
+        ("choose one of: alexnet, bert-base", (*allreduce[:3], "--model", "replay:alexnut")),
         ("has no column 'shape'", (*allreduce[:3], "--model", f"replay:{csv(folder, 'name,size', 'w,2')}")),
         ("only float32", (*allreduce[:3], "--model", f"replay:{csv(folder, 'name,shape,dtype', 'w,2,int8')}")),
         ("takes no data", (*allreduce[:3], "--model", "replay:lenet", "--data", "synthetic")),

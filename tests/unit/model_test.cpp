@@ -38,7 +38,8 @@ struct Fixture {
 };
 
 class Gradients : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Models, Gradients, testing::Values("lenet", "mlp:20-17-13-5", "mlp:7-3"));
+INSTANTIATE_TEST_SUITE_P(Models, Gradients,
+                         testing::Values("lenet", "lenet-wide:2", "mlp:20-17-13-5", "mlp:7-3"));
 
 TEST_P(Gradients, AgreeWithCentralDifferences) {
   Fixture f(GetParam());
@@ -109,11 +110,20 @@ TEST(Models, InitialValuesAreTheSameForEveryPieceOfATensor) {
   for (std::size_t i = 0; i < piece.size(); ++i) EXPECT_EQ(piece[i], parameters.values(4)[1234 + i]);
 }
 
+TEST(Models, AWiderLenetHasTheParametersOfItsFormula) {
+  EXPECT_EQ(total_elements(describe_model("lenet").value().inventory), 61'706U);
+  for (const std::size_t k : {1U, 2U, 8U, 100U})
+    EXPECT_EQ(total_elements(describe_model("lenet-wide:" + std::to_string(k)).value().inventory),
+              10'080 * k * k + 49'044 * k + 2'582);
+}
+
 TEST(Models, NamesThatAreWrongSayWhatIsAllowed) {
   for (const char* name : {"mlp", "mlp:", "mlp:5", "mlp:5-", "mlp:-5", "mlp:0-3", "mlp:5-x", "mlp:5-3000",
-                           "mlp:5-1", "mlp:99999999999999999999-2", "lenet:3", "vgg"})
+                           "mlp:5-1", "mlp:99999999999999999999-2", "lenet:3", "lenet-wide", "lenet-wide:0",
+                           "lenet-wide:1001", "lenet-wide:2x", "vgg"})
     EXPECT_FALSE(describe_model(name)) << name;
-  EXPECT_EQ(describe_model("vgg").error().message, "unknown model 'vgg'; choose one of: lenet, mlp, replay");
+  EXPECT_EQ(describe_model("vgg").error().message,
+            "unknown model 'vgg'; choose one of: lenet, lenet-wide, mlp, replay");
 }
 
 }  // namespace
