@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <optional>
 
 #include "kernels/gemm.hpp"
@@ -10,9 +11,13 @@ namespace {
 
 using namespace steelyard;
 
+bool with_mpi(const cli::Options& options) {
+  return options.command == cli::Command::train || options.command == cli::Command::compare;
+}
+
 /// What can be known before MPI starts: the options, and whether their values make sense together.
 std::optional<Error> check_before_mpi(const cli::Options& options) {
-  if (options.command == cli::Command::inspect) return std::nullopt;
+  if (!with_mpi(options)) return std::nullopt;
   const auto settings = cli::run_settings(options);
   if (!settings) return settings.error();
   const auto request = cli::trial_request(options);
@@ -45,6 +50,17 @@ int run(const cli::Options& options, int argc, char** argv, char** variables) {
   }
 }
 
+/// Without MPI: under a launcher one rank does it, and the others have nothing to say.
+int run_alone(const cli::Options& options) {
+  if (cli::launcher_rank() != 0) return cli::kDone;
+  try {
+    return options.command == cli::Command::inspect ? cli::inspect(options) : cli::place(options);
+  } catch (const std::bad_alloc&) {
+    cli::print_error(Error{"this machine has too little memory for what was asked"});
+    return cli::kFailed;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv, char** variables) {
@@ -56,6 +72,5 @@ int main(int argc, char** argv, char** variables) {
   }
   const cli::Options& options = parsed.value().options;
   if (const auto error = check_before_mpi(options)) return refuse(*error, argc, argv);
-  if (options.command != cli::Command::inspect) return run(options, argc, argv, variables);
-  return cli::launcher_rank() == 0 ? cli::inspect(options) : cli::kDone;
+  return with_mpi(options) ? run(options, argc, argv, variables) : run_alone(options);
 }

@@ -10,6 +10,7 @@
 
 #include "src/cli/console.hpp"
 #include "src/cli/options.hpp"
+#include "src/model/inventory_file.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -23,9 +24,11 @@ constexpr CommandText kCommands[] = {
     {Command::train, "train", "Train a model in one mode on the ranks of this launch"},
     {Command::compare, "compare", "Measure parameter servers against allreduce, with a verdict"},
     {Command::inspect, "inspect", "Show what a run directory holds, also that of a killed job"},
+    {Command::place, "place", "Say which server would hold what, by every placement; without mpirun"},
 };
 
 constexpr std::size_t kHelpColumn = 24;
+constexpr std::size_t kHelpWidth = 98 - kHelpColumn;
 
 /// What CLI11 fills; every value stays text until it is checked.
 struct Raw {
@@ -38,13 +41,19 @@ struct Raw {
 
 /// Wrapped for a terminal of 100 columns; the default stands at the end of the first line.
 std::string help_text(const std::string& help, const std::string& standard) {
-  constexpr std::size_t kWidth = 98 - kHelpColumn;
   const std::size_t first = std::min(help.find('\n'), help.size());
-  return wrapped(help.substr(0, first) + standard + help.substr(first), kWidth, "  ");
+  return wrapped(help.substr(0, first) + standard + help.substr(first), kHelpWidth, "  ");
+}
+
+std::string place_model_help() {
+  return wrapped(
+      "lenet, mlp:D0-D1-..., a name in data/models/, or a file that ends in " + inventory_endings(),
+      kHelpWidth, "  ");
 }
 
 void declare(CLI::App& app, Command command, Raw& raw) {
   if (command == Command::inspect) app.add_option("RUN", raw.target, "a run directory")->required();
+  if (command == Command::place) app.add_option("MODEL", raw.target, place_model_help())->required();
   for (const OptionSpec& spec : option_specs()) {
     if ((spec.commands & static_cast<unsigned>(command)) == 0) continue;
     const std::string flag = std::string("--") + spec.name;
@@ -195,7 +204,9 @@ Expected<Parsed> parse_command_line(int argc, const char* const* argv, char** en
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   app.get_formatter()->column_width(kHelpColumn);
-  app.footer("Start it with mpirun or srun, for example: mpirun -n 4 steelyard compare --servers 1,2");
+  app.footer(
+      "Start train and compare with mpirun or srun, for example: mpirun -n 4 steelyard compare --servers "
+      "1,2");
   std::array<Raw, std::size(kCommands)> raws;
   for (std::size_t i = 0; i < raws.size(); ++i)
     declare(*app.add_subcommand(kCommands[i].name, kCommands[i].help), kCommands[i].command, raws[i]);

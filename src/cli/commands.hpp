@@ -21,5 +21,7 @@ int train(const Options& options, const Invocation& invocation);
 int compare(const Options& options, const Invocation& invocation);
 /// Without MPI.
 int inspect(const Options& options);
+/// Without MPI.
+int place(const Options& options);
 
 }  // namespace steelyard::cli

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "src/cli/console.hpp"
 #include "src/cli/trial_runner.hpp"
 #include "src/trace/metrics.hpp"
@@ -13,13 +16,20 @@ std::string list(const std::vector<Rank>& ranks) {
   return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ","));
 }
 
-/// Of the servers' bytes, each over its weight.
+/// Of the servers' bytes, each over its weight; the mean of max/mean is all bytes over all weights.
 trace::Imbalance byte_imbalance(const StepTraffic& traffic, const TrialConfig& config) {
   const std::vector<double>& weights = config.placement_options.weights;
   std::vector<double> bytes;
-  for (const auto& server : traffic.servers)
+  double all_bytes = 0.0;
+  for (const auto& server : traffic.servers) {
     bytes.push_back(static_cast<double>(server.bytes) / (weights.empty() ? 1.0 : weights[bytes.size()]));
-  return trace::imbalance(bytes);
+    all_bytes += static_cast<double>(server.bytes);
+  }
+  trace::Imbalance result = trace::imbalance(bytes);
+  if (!weights.empty() && all_bytes > 0.0)
+    result.max_over_mean =
+        std::ranges::max(bytes) * std::accumulate(weights.begin(), weights.end(), 0.0) / all_bytes;
+  return result;
 }
 
 std::string steps_text(const TrialConfig& config, double trial_seconds) {

@@ -18,9 +18,12 @@ namespace {
 constexpr unsigned kTrain = static_cast<unsigned>(Command::train);
 constexpr unsigned kCompare = static_cast<unsigned>(Command::compare);
 constexpr unsigned kBoth = kTrain | kCompare;
-constexpr unsigned kAll = kBoth | static_cast<unsigned>(Command::inspect);
+constexpr unsigned kPlace = static_cast<unsigned>(Command::place);
+constexpr unsigned kPlaced = kBoth | kPlace;  // Whoever decides which server owns what.
+constexpr unsigned kAll = kPlaced | static_cast<unsigned>(Command::inspect);
 constexpr double kMost = 9007199254740992.0;  // 2^53: every whole number up to here is a double.
 constexpr double kMostInt = 2147483647.0;
+constexpr double kMostServers = 65536.0;  // That place spends time on.
 
 std::string instruction_sets() { return fmt::format("{}", fmt::join(kernels::instruction_sets(), ", ")); }
 
@@ -32,17 +35,21 @@ const OptionSpec kSpecs[] = {
      HELP("ps: how many of the ranks serve; the others work")},
     {"servers", kCompare, OptionKind::integers, "1", 1, kMostInt, "Mode",
      HELP("numbers of servers to try, for example 1,2")},
+    {"servers", kPlace, OptionKind::integer, "", 1, kMostServers, "Mode", HELP("how many; must be given")},
     {"server-ranks", kBoth, OptionKind::text, "first", 0, 0, "Mode",
      HELP("which ranks serve: first, last, spread over the nodes, or a list such as 0,2")},
     {"placement", kBoth, OptionKind::text, "striped", 0, 0, "Mode",
      HELP("ps, which server owns what\n" + ps::placement_help())},
+    {"placement", kPlace, OptionKind::text, "all", 0, 0, "Mode",
+     HELP("all, or some with a ',' between; all leaves out explicit, which is the last of a list\n" +
+          ps::placement_help())},
     {"consistency", kBoth, OptionKind::text, "bsp", 0, 0, "Mode",
      HELP("ps, how far workers may drift apart\n" + ps::consistency_help())},
     {"lr-scale", kBoth, OptionKind::text, "none", 0, 0, "Mode",
      HELP("asp: workers divides the learning rate by the number of workers; or none")},
-    {"bundle-bytes", kBoth, OptionKind::integer, "131072", 4, kMostInt, "Mode",
+    {"bundle-bytes", kPlaced, OptionKind::integer, "131072", 4, kMostInt, "Mode",
      HELP("ps: whole tensors of one server ride together up to this size")},
-    {"piece-bytes", kBoth, OptionKind::integer, "4194304", 64, kMostInt, "Mode",
+    {"piece-bytes", kPlaced, OptionKind::integer, "4194304", 64, kMostInt, "Mode",
      HELP(
          "ps: what one server owns of a tensor travels in pieces of at most this, so that pushes and replies "
          "overlap")},
@@ -70,38 +77,38 @@ const OptionSpec kSpecs[] = {
           "first "
           "is what the others are measured against")},
 
-    {"server-weight", kBoth, OptionKind::reals, "", 1e-6, 1e6, "Placement",
+    {"server-weight", kPlaced, OptionKind::reals, "", 1e-6, 1e6, "Placement",
      HELP("speed or bandwidth of each server, for example 1,1,0.5: placements that go by size give bytes in "
           "proportion (default: all alike)")},
-    {"server-memory", kBoth, OptionKind::integers, "", 1, kMost, "Placement",
+    {"server-memory", kPlaced, OptionKind::integers, "", 1, kMost, "Placement",
      HELP("bytes for parameters and optimizer state, of each server or one number for all; never exceeded "
           "(default: no limit)")},
-    {"time-limit", kBoth, OptionKind::real, "10", 0, 86400, "Placement",
+    {"time-limit", kPlaced, OptionKind::real, "10", 0, 86400, "Placement",
      HELP("optimal: bounds its work, in seconds of one core; counted in steps, so that every rank stops at "
           "the same")},
-    {"placement-offset", kBoth, OptionKind::integer, "0", 0, kMostInt, "Placement",
+    {"placement-offset", kPlaced, OptionKind::integer, "0", 0, kMostInt, "Placement",
      HELP("round_robin: server of the first tensor")},
-    {"placement-hash", kBoth, OptionKind::text, "djb2", 0, 0, "Placement",
+    {"placement-hash", kPlaced, OptionKind::text, "djb2", 0, 0, "Placement",
      HELP("hash and byteps: djb2 or sdbm; byteps: naive too")},
-    {"fixed-shards", kBoth, OptionKind::integer, "0", 0, kMostInt, "Placement",
+    {"fixed-shards", kPlaced, OptionKind::integer, "0", 0, kMostInt, "Placement",
      HELP("tf_fixed_shards: shards of a tensor (0: the number of servers)")},
-    {"min-shard-bytes", kBoth, OptionKind::integer, "262144", 1, kMost, "Placement",
+    {"min-shard-bytes", kPlaced, OptionKind::integer, "262144", 1, kMost, "Placement",
      HELP("tf_min_size: no shard is smaller unless its tensor is")},
-    {"max-shard-bytes", kBoth, OptionKind::integer, "67108863", 1, kMost, "Placement",
+    {"max-shard-bytes", kPlaced, OptionKind::integer, "67108863", 1, kMost, "Placement",
      HELP("tf_max_size: no shard is larger unless a row is, or --max-shards says so")},
-    {"max-shards", kBoth, OptionKind::integer, "0", 0, kMostInt, "Placement",
+    {"max-shards", kPlaced, OptionKind::integer, "0", 0, kMostInt, "Placement",
      HELP("most shards of a tensor (0: tf_min_size, the number of servers; tf_max_size, any)")},
-    {"slice-elements", kBoth, OptionKind::integer, "40000", 1, kMost, "Placement",
+    {"slice-elements", kPlaced, OptionKind::integer, "40000", 1, kMost, "Placement",
      HELP("p3: most elements of a slice")},
-    {"big-array-elements", kBoth, OptionKind::integer, "1000000", 1, kMost, "Placement",
+    {"big-array-elements", kPlaced, OptionKind::integer, "1000000", 1, kMost, "Placement",
      HELP("mxnet: tensors of so many elements are cut")},
-    {"block-elements", kBoth, OptionKind::integer, "8192", 1, kMost, "Placement",
+    {"block-elements", kPlaced, OptionKind::integer, "8192", 1, kMost, "Placement",
      HELP("paddle: least elements of a block")},
-    {"part-bytes", kBoth, OptionKind::integer, "4096000", 1, kMost, "Placement",
+    {"part-bytes", kPlaced, OptionKind::integer, "4096000", 1, kMost, "Placement",
      HELP("byteps: most bytes of a part")},
-    {"mixed-workers", kBoth, OptionKind::integer, "0", 0, kMostInt, "Placement",
+    {"mixed-workers", kPlaced, OptionKind::integer, "0", 0, kMostInt, "Placement",
      HELP("byteps: so many servers, the last, share their machine with a worker and get less (0: none)")},
-    {"mixed-bound", kBoth, OptionKind::integer, "101", 1, kMostInt, "Placement",
+    {"mixed-bound", kPlaced, OptionKind::integer, "101", 1, kMostInt, "Placement",
      HELP("byteps with --mixed-workers: hashes are taken modulo this")},
 
     {"model", kBoth, OptionKind::text, "lenet", 0, 0, "Model and data",
@@ -136,7 +143,7 @@ const OptionSpec kSpecs[] = {
      HELP("passes over the training samples (0: see --steps)")},
     {"steps", kBoth, OptionKind::integer, "0", 0, kMost, "Training",
      HELP("steps of every worker (0: one epoch in train, see --trial-seconds in compare)")},
-    {"optimizer", kBoth, OptionKind::text, "momentum", 0, 0, "Training",
+    {"optimizer", kPlaced, OptionKind::text, "momentum", 0, 0, "Training",
      HELP("how values follow gradients\n" + optimizer_help())},
     {"lr", kBoth, OptionKind::real, "0.02", 0, 1e6, "Training", HELP("learning rate")},
     {"momentum", kBoth, OptionKind::real, "0.9", 0, 1, "Training", HELP("of momentum and nesterov")},
@@ -178,6 +185,13 @@ const OptionSpec kSpecs[] = {
      HELP("auto: on a terminal; always; never")},
     {"json", kAll, OptionKind::text, "", 0, 0, "Running",
      HELP("write the figures to this file as JSON too; - for standard output, instead of the tables")},
+    {"csv", kPlace, OptionKind::text, "", 0, 0, "Running",
+     HELP("write a row for every placement and server to this file; - for standard output, instead of the "
+          "tables")},
+    {"write", kPlace, OptionKind::text, "", 0, 0, "Running",
+     HELP("write the placement to this file, for --placement explicit:FILE; of one placement alone")},
+    {"explain", kPlace, OptionKind::flag, "false", 0, 0, "Running",
+     HELP("say why the placement is uneven, and which would cure it; of one placement alone")},
     {"dry-run", kBoth, OptionKind::flag, "false", 0, 0, "Running",
      HELP("say roles, placement, bytes and messages per step, and stop")},
 };

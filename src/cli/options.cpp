@@ -161,13 +161,14 @@ std::vector<std::size_t> Options::sizes(std::string_view name) const {
 std::vector<double> Options::reals(std::string_view name) const { return numbers_of<double>(text(name)); }
 
 std::string Options::toml() const {
+  const char* name = command == Command::train ? "train" : command == Command::compare ? "compare" : "place";
   std::string text =
-      fmt::format("# steelyard {}: the effective options; `--config` of this file repeats the run\n",
-                  command == Command::train ? "train" : "compare");
+      fmt::format("# steelyard {}: the effective options; `--config` of this file repeats the run\n", name);
   const char* group = "";
   for (const OptionSpec& spec : option_specs()) {
     const auto found = values_.find(spec.name);
     if ((spec.commands & static_cast<unsigned>(command)) == 0 || found == values_.end()) continue;
+    if (spec.kind == OptionKind::integer && found->second.value.empty()) continue;  // Must be given.
     if (std::string_view(spec.name) == "json" || std::string_view(spec.name) == "dry-run") continue;
     if (std::string_view(group) != spec.group) text += fmt::format("\n# {}\n", group = spec.group);
     if (std::string_view(spec.name) == "trial") {

@@ -10,6 +10,8 @@
 namespace steelyard::cli {
 namespace {
 
+constexpr std::string_view kExplicit = "explicit:";
+
 /// An option, and the placements that heed it; two at most.
 struct Heeded {
   const char* option;
@@ -32,13 +34,13 @@ constexpr Heeded kHeeded[] = {
     {"mixed-bound", "byteps", ""},
 };
 
-Status check_heeded(const Options& options) {
-  const std::string_view chosen = options.text("placement");
+Status check_heeded(const Options& options, std::span<const std::string> names) {
   for (const Heeded& one : kHeeded) {
     // The fallback of an explicit one may be any.
-    if (!options.given(one.option) || chosen == one.placement || chosen == one.other ||
-        chosen.starts_with("explicit:"))
-      continue;
+    const auto heeds = [&one](const std::string& name) {
+      return name == one.placement || name == one.other || name.starts_with(kExplicit);
+    };
+    if (!options.given(one.option) || std::ranges::any_of(names, heeds)) continue;
     return Error{fmt::format("--{} has no effect here: it goes with --placement {}{}{}", one.option,
                              one.placement, one.other.empty() ? "" : " or ", one.other)};
   }
@@ -65,8 +67,9 @@ std::size_t size(const Options& options, std::string_view name) {
 
 }  // namespace
 
-Expected<ps::PlacementOptions> placement_settings(const Options& options) {
-  if (auto good = check_heeded(options); !good) return good.error();
+Expected<ps::PlacementOptions> placement_settings(const Options& options,
+                                                  std::span<const std::string> names) {
+  if (auto good = check_heeded(options, names); !good) return good.error();
   ps::PlacementOptions placement;
   placement.offset = size(options, "placement-offset");
   placement.weights = options.reals("server-weight");
@@ -83,14 +86,14 @@ Expected<ps::PlacementOptions> placement_settings(const Options& options) {
   placement.mixed_workers = size(options, "mixed-workers");
   placement.mixed_bound = size(options, "mixed-bound");
   placement.time_limit_s = options.real("time-limit");
-  const std::string& name = options.text("placement");
-  constexpr std::string_view kExplicit = "explicit:";
-  if (name == "explicit")
-    return Error{"--placement explicit: say the file too, as explicit:FILE with lines PATTERN SERVER"};
-  if (!name.starts_with(kExplicit)) return placement;
-  auto rules = read_rules(name.substr(kExplicit.size()));
-  if (!rules) return rules.error();
-  placement.rules = std::move(rules).value();
+  for (const std::string& name : names) {
+    if (name == "explicit")
+      return Error{"--placement explicit: say the file too, as explicit:FILE with lines PATTERN SERVER"};
+    if (!name.starts_with(kExplicit)) continue;
+    auto rules = read_rules(name.substr(kExplicit.size()));
+    if (!rules) return rules.error();
+    placement.rules = std::move(rules).value();
+  }
   return placement;
 }
 

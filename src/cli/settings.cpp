@@ -162,7 +162,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.servers = train && config.mode == "ps" ? static_cast<int>(options.integer("servers")) : 0;
   config.server_ranks = options.text("server-ranks");
   config.placement = options.text("placement");
-  auto placement = placement_settings(options);
+  auto placement = placement_settings(options, std::span(&config.placement, 1));
   if (!placement) return placement.error();
   config.placement_options = std::move(placement).value();
   config.consistency = options.text("consistency");

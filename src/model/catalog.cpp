@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "src/base/catalog.hpp"
 #include "src/model/model.hpp"
 
@@ -24,6 +26,10 @@ Expected<ModelSpec> describe_model(std::string_view name) {
   auto spec = describe.value()(colon == std::string_view::npos ? "" : name.substr(colon + 1));
   if (spec) spec.value().name = name;
   return spec;
+}
+
+bool is_model_kind(std::string_view kind) {
+  return std::ranges::any_of(kRows, [kind](const Choice<DescribeModel>& row) { return row.name == kind; });
 }
 
 std::string model_help() { return help<DescribeModel>(kRows); }

@@ -77,6 +77,8 @@ struct ModelSpec {
 
 /// @param name `kind` or `kind:arguments`, kind one of models.def.
 Expected<ModelSpec> describe_model(std::string_view name);
+/// Whether the kind is one of models.def, whatever the arguments.
+bool is_model_kind(std::string_view kind);
 std::string model_help();
 
 }  // namespace steelyard
