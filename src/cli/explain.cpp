@@ -135,16 +135,16 @@ std::string messages_remark(const PlacementTask& task, const PlacementFigures& c
 
 std::string explain(const PlacementTask& task, const PlacementFigures& chosen,
                     std::span<const PlacementFigures> others) {
-  const std::size_t server = chosen.fullest;
+  const std::string server = fmt::format("{}", chosen.fullest);
   const std::string load =
-      fmt::format("server {} holds {}, {} times its fair share of {}", server,
-                  bytes_text(static_cast<double>(chosen.server_bytes[server])),
-                  factor(chosen.imbalance.max_over_mean), bytes_text(task.fair_share(server)));
+      fmt::format("holds {}, {} times its fair share of {}",
+                  bytes_text(static_cast<double>(chosen.server_bytes[chosen.fullest])),
+                  factor(chosen.imbalance.max_over_mean), bytes_text(task.fair_share(chosen.fullest)));
   if (even(chosen))
-    return fmt::format("{} is even: the fullest, {}. {}", chosen.name, load,
+    return fmt::format("{} is even: the fullest server, {}, {}. {}", chosen.name, server, load,
                        messages_remark(task, chosen, others));
-  return fmt::format("{} is uneven: {}, because {}. {}", chosen.name, load, cause(task, chosen),
-                     cure_text(chosen, others));
+  return fmt::format("{} is uneven: server {} {}, because {}. {}", chosen.name, server, load,
+                     cause(task, chosen), cure_text(chosen, others));
 }
 
 }  // namespace steelyard::cli

@@ -35,9 +35,9 @@ std::vector<const PlacementFigures*> ranked(std::span<const PlacementFigures> pl
 }
 
 std::string optimum_text(const ps::Optimum& best) {
-  return line_text("optimal", fmt::format("fullest server {}, lower bound {}, gap {:.2f} %{}",
-                                          bytes_text(best.load), bytes_text(best.bound), 100.0 * best.gap(),
-                                          best.proven ? ": no placement of whole tensors is better" : ""));
+  return line_text("optimal",
+                   fmt::format("fullest server {}, lower bound {}, gap {:.2f} %{}", bytes_text(best.load),
+                               bytes_text(best.bound), 100.0 * best.gap(), best.proven ? ", proven" : ""));
 }
 
 std::string refused_text(const PlacementFigures& one) {
@@ -124,7 +124,8 @@ std::string largest_text(const PlacementTask& task, const PlacementFigures& figu
 std::string model_text(const PlacementTask& task) {
   const std::size_t bytes = task.bytes();
   std::string text =
-      line_text("model", fmt::format("{}, {}, {}, {}", task.model, counted(task.inventory.size(), "tensor"),
+      line_text("model", fmt::format("{}, {}, {}, {}", short_name(task.model, 36),
+                                     counted(task.inventory.size(), "tensor"),
                                      counted(total_elements(task.inventory), "element"), size_text(bytes)));
   text += line_text(
       "servers",
@@ -133,12 +134,9 @@ std::string model_text(const PlacementTask& task) {
                   task.options.weights.empty() ? "" : "; max/mean, CoV and Gini are of bytes over weight"));
   const auto largest = std::ranges::max_element(task.inventory, {}, &Tensor::bytes);
   text +=
-      wrapped(
-          fmt::format(
-              "bound      no placement of whole tensors has a max/mean below {:.2f}; the largest, {}, has {}",
-              whole_tensor_bound(task), short_name(largest->name, 60), size_text(largest->bytes())),
-          kColumns, std::string(11, ' ')) +
-      "\n";
+      line_text("bound", fmt::format("max/mean of whole tensors is at least {:.2f}; the largest, {}, has {}",
+                                     whole_tensor_bound(task), short_name(largest->name, 30),
+                                     size_text(largest->bytes())));
   return text;
 }
 

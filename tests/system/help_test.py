@@ -8,7 +8,7 @@ from tests.support.steelyard import run  # noqa: E402
 
 def main() -> None:
     for arguments, mark in ((("--version",), "steelyard 0."), (("--help",), "Subcommands:"), (("train", "--help"), "--bundle-bytes"),
-                            (("compare", "--help"), "--rounds"), (("inspect", "--help"), "Positionals:"),
+                            (("compare", "--help"), "--rounds"), (("inspect", "--help"), "Positionals:"), (("place", "--help"), "--explain"),
                             (("train", "--print-config"), "# steelyard train")):
         for ranks, launcher in ((1, False), (1, True), (4, True)):
             result = run(ranks, *arguments, launcher=launcher)
