@@ -133,10 +133,13 @@ std::string model_text(const PlacementTask& task) {
                   bytes_text(static_cast<double>(bytes) / static_cast<double>(task.servers())),
                   task.options.weights.empty() ? "" : "; max/mean, CoV and Gini are of bytes over weight"));
   const auto largest = std::ranges::max_element(task.inventory, {}, &Tensor::bytes);
-  text +=
-      line_text("bound", fmt::format("max/mean of whole tensors is at least {:.2f}; the largest, {}, has {}",
-                                     whole_tensor_bound(task), short_name(largest->name, 30),
-                                     size_text(largest->bytes())));
+  const auto bytes_of_largest = static_cast<double>(largest->bytes());
+  text += line_text(
+      "largest",
+      fmt::format("{}, {}, {:.2f} x that", short_name(largest->name, 50), bytes_text(bytes_of_largest),
+                  bytes_of_largest * static_cast<double>(task.servers()) / static_cast<double>(bytes)));
+  text += line_text(
+      "bound", fmt::format("whole tensors have a max/mean of at least {:.2f}", whole_tensor_bound(task)));
   return text;
 }
 
