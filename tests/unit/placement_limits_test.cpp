@@ -172,6 +172,29 @@ TEST(PlacementOptimal, FindsWhatMemoryAllows) {
   EXPECT_FALSE(place("optimal", inventory, options));
 }
 
+TEST(PlacementLimits, MoreShardsThanMemoryShouldHoldAreRefused) {
+  const Inventory inventory = {{"a", {std::size_t{1} << 20U, 32}}, {"b", {7}}};
+  PlacementOptions options = test::on(4);
+  options.slice_elements = 1;
+  const auto placed = place("p3", inventory, options);
+  ASSERT_FALSE(placed);
+  EXPECT_EQ(placed.error().message,
+            "placement 'p3' cuts the model into 2^24 shards or more: give larger shards, or fewer servers");
+  options.slice_elements = 8;
+  EXPECT_TRUE(place("p3", inventory, options));
+}
+
+TEST(PlacementMemory, AdviceOnManyTensorsEnds) {
+  Inventory inventory = test::random_vectors(100'000, 1, 1, 10);
+  inventory.push_back({"large", {1'000'000}});
+  PlacementOptions options = test::on(2);
+  options.memory = {3'900'000};
+  const auto placed = place("greedy", inventory, options);
+  ASSERT_FALSE(placed);
+  EXPECT_NE(placed.error().message.find("no number of servers up to "), std::string::npos)
+      << placed.error().message;
+}
+
 TEST(PlacementOptimal, TakesNoMoreStepsThanItMay) {
   const Inventory inventory = test::random_vectors(40, 5, 1000, 1'000'000);
   PlacementOptions options = test::on(16);

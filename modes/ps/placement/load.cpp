@@ -119,6 +119,10 @@ double max_over_mean(const Inventory& inventory, std::span<const Shard> shards,
 void Cutter::give(int server, std::size_t elements) {
   const std::size_t count = std::min(elements, left());
   if (count == 0) return;
+  if (shards_.size() >= kMostShards) {
+    next_ = elements_;
+    return;
+  }
   shards_.push_back({tensor_, next_, next_ + count, server});
   next_ += count;
 }

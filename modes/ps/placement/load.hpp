@@ -64,6 +64,9 @@ class Servers {
 double max_over_mean(const Inventory& inventory, std::span<const Shard> shards,
                      const PlacementOptions& options);
 
+/// Of a placement: half a gigabyte of memory.
+inline constexpr std::size_t kMostShards = std::size_t{1} << 24U;
+
 /// Cuts a tensor into shards one behind the other.
 class Cutter {
  public:
@@ -71,7 +74,8 @@ class Cutter {
       : tensor_(tensor), elements_(what.elements()), shards_(shards) {}
 
   std::size_t left() const { return elements_ - next_; }
-  /// At most so many elements for that server; none makes no shard.
+  /// At most so many elements for that server; none makes no shard. After kMostShards the rest of the tensor
+  /// is dropped, for `place` to refuse the whole.
   void give(int server, std::size_t elements);
 
  private:

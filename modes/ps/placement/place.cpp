@@ -7,7 +7,8 @@
 namespace steelyard::ps {
 namespace {
 
-constexpr int kMostServersTried = 1024;
+constexpr std::size_t kMostServersTried = 1024;
+constexpr std::size_t kMostTried = 100'000'000;  ///< Servers times tensors, over all that is tried.
 
 Status check_counts(const PlacementOptions& options) {
   const auto servers = static_cast<std::size_t>(options.servers);
@@ -52,6 +53,8 @@ std::optional<int> overfull(const Inventory& inventory, const Placed& placed,
   return std::nullopt;
 }
 
+bool too_many(const Placed& placed) { return placed.shards.size() >= kMostShards; }
+
 /// Tries more and more servers like these. @return what to do, as the end of a sentence.
 std::string remedy(Placement* strategy, const Inventory& inventory, PlacementOptions options) {
   constexpr double kShortSearch = 0.01;
@@ -63,15 +66,16 @@ std::string remedy(Placement* strategy, const Inventory& inventory, PlacementOpt
   options.time_limit_s = std::min(options.time_limit_s, kShortSearch);
   const std::size_t total = total_bytes(inventory);
   const std::size_t capacity = Servers(options).capacity(0);
-  if (capacity > 0)
-    for (std::size_t s =
-             std::max<std::size_t>(static_cast<std::size_t>(options.servers), (total - 1) / capacity + 1);
-         s <= kMostServersTried; ++s) {
-      options.servers = static_cast<int>(s);
-      if (auto more = strategy(inventory, options); more && !overfull(inventory, more.value(), options))
-        return "at least " + std::to_string(s) + " servers like these would hold the model";
-    }
-  return "no number of servers up to " + std::to_string(kMostServersTried) +
+  std::size_t servers = static_cast<std::size_t>(options.servers);
+  if (capacity > 0) servers = std::max(servers, (total - 1) / capacity + 1);
+  for (std::size_t work = 0; capacity > 0 && servers <= kMostServersTried && work < kMostTried; ++servers) {
+    work += servers * inventory.size();
+    options.servers = static_cast<int>(servers);
+    if (auto more = strategy(inventory, options);
+        more && !too_many(more.value()) && !overfull(inventory, more.value(), options))
+      return "at least " + std::to_string(servers) + " servers like these would hold the model";
+  }
+  return "no number of servers up to " + std::to_string(capacity > 0 ? servers - 1 : kMostServersTried) +
          " would do with this placement: give more memory, or a placement that cuts tensors";
 }
 
@@ -95,6 +99,9 @@ Expected<Placed> place(std::string_view name, const Inventory& inventory, const 
   if (inventory.empty()) return Placed{};
   auto placed = strategy.value()(inventory, options);
   if (!placed) return placed;
+  if (too_many(placed.value()))
+    return Error{"placement '" + std::string(name) +
+                 "' cuts the model into 2^24 shards or more: give larger " + "shards, or fewer servers"};
   if (const auto server = overfull(inventory, placed.value(), options))
     return too_little_memory(name, strategy.value(), inventory, placed.value(), *server, options);
   return placed;
