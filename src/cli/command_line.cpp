@@ -204,9 +204,7 @@ Expected<Parsed> parse_command_line(int argc, const char* const* argv, char** en
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   app.get_formatter()->column_width(kHelpColumn);
-  app.footer(
-      "Start train and compare with mpirun or srun, for example: mpirun -n 4 steelyard compare --servers "
-      "1,2");
+  app.footer("Start train and compare with mpirun or srun: mpirun -n 4 steelyard compare --servers 1,2");
   std::array<Raw, std::size(kCommands)> raws;
   for (std::size_t i = 0; i < raws.size(); ++i)
     declare(*app.add_subcommand(kCommands[i].name, kCommands[i].help), kCommands[i].command, raws[i]);

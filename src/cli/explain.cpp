@@ -6,9 +6,12 @@
 
 #include "modes/ps/placement/load.hpp"
 #include "src/cli/console.hpp"
+#include "src/cli/placement_report.hpp"
 
 namespace steelyard::cli {
 namespace {
+
+constexpr std::size_t kNameColumns = 60;
 
 /// Backward reaches their servers one after the other: few messages, but little at the same time.
 constexpr std::string_view kOneAfterAnother[] = {"wrap", "range"};
@@ -21,10 +24,7 @@ bool even(const PlacementFigures& figures) { return figures.imbalance.max_over_m
 
 std::string factor(double value) { return fmt::format("{:.2f}", value); }
 
-std::string messages_text(std::size_t count) {
-  return fmt::format("{} message{} a step", with_commas(static_cast<std::int64_t>(count)),
-                     count == 1 ? "" : "s");
-}
+std::string messages_text(std::size_t count) { return counted(count, "message") + " a step"; }
 
 const ps::Shard& largest_shard(const PlacementTask& task, const PlacementFigures& chosen,
                                std::size_t server) {
@@ -51,6 +51,20 @@ bool weights_are_to_blame(const PlacementTask& task, const PlacementFigures& cho
          plain_max_over_mean(task, chosen) - 1.0 < (chosen.imbalance.max_over_mean - 1.0) / 2.0;
 }
 
+/// Where a placement of whole tensors is worse than another: how good the best is. Else "".
+std::string best_of_whole(const PlacementFigures& chosen, std::span<const PlacementFigures> others) {
+  const PlacementFigures* best = nullptr;
+  for (const PlacementFigures& one : others)
+    if (one.refused.empty() && one.cut_tensors == 0 &&
+        (best == nullptr || one.imbalance.max_over_mean < best->imbalance.max_over_mean))
+      best = &one;
+  if (chosen.cut_tensors > 0 || best == nullptr ||
+      chosen.imbalance.max_over_mean <= kEvenEnough * best->imbalance.max_over_mean)
+    return "";
+  return fmt::format("; the best of whole tensors, {}, has {}", best->name,
+                     factor(best->imbalance.max_over_mean));
+}
+
 std::string cause(const PlacementTask& task, const PlacementFigures& chosen) {
   const std::size_t server = chosen.fullest;
   const auto held = static_cast<double>(chosen.server_bytes[server]);
@@ -64,18 +78,22 @@ std::string cause(const PlacementTask& task, const PlacementFigures& chosen) {
   const ps::Shard& largest = largest_shard(task, chosen, server);
   const Tensor& tensor = task.inventory[largest.tensor];
   const double bytes = static_cast<double>(largest.elements() * ps::element_bytes(tensor));
-  const bool whole = largest.elements() == tensor.elements();
-  if (bytes > kEvenEnough * fair)
-    return fmt::format("{}'{}' alone is {}, {} fair shares{}", whole ? "tensor " : "its piece of tensor ",
-                       tensor.name, bytes_text(bytes), factor(bytes / fair),
-                       whole ? ", and is not cut"
-                             : fmt::format(" of the {} that the tensor has",
-                                           bytes_text(static_cast<double>(tensor.bytes()))));
-  return fmt::format(
-      "its rule gives that server {} of the {} shards, '{}' with {} the largest of them, and none is more "
-      "than a fair share",
-      with_commas(static_cast<std::int64_t>(chosen.server_shards[server])),
-      with_commas(static_cast<std::int64_t>(chosen.shard_count)), tensor.name, bytes_text(bytes));
+  const std::string name = shown_name(tensor.name, kNameColumns);
+  if (bytes <= kEvenEnough * fair)
+    return fmt::format(
+        "its rule gives that server {} of the {}, the largest of them '{}' with {}, {} fair shares",
+        with_commas(static_cast<std::int64_t>(chosen.server_shards[server])),
+        counted(chosen.shard_count, "shard"), name, bytes_text(bytes), factor(bytes / fair));
+  const std::string beside =
+      held > kEvenEnough * bytes
+          ? fmt::format(", with {} beside it", counted(chosen.server_shards[server] - 1, "more shard"))
+          : "";
+  if (largest.elements() == tensor.elements())
+    return fmt::format("tensor '{}' alone is {}, {} fair shares, and is not cut{}", name, bytes_text(bytes),
+                       factor(bytes / fair), beside);
+  return fmt::format("its piece of tensor '{}' alone is {}, {} fair shares, of the {} that the tensor has{}",
+                     name, bytes_text(bytes), factor(bytes / fair),
+                     bytes_text(static_cast<double>(tensor.bytes())), beside);
 }
 
 /// The even one with the fewest messages; where there is none, the least uneven; nullptr if that is no
@@ -96,9 +114,8 @@ const PlacementFigures* cure_of(const PlacementFigures& chosen, std::span<const 
 std::string cure_text(const PlacementFigures& chosen, std::span<const PlacementFigures> others) {
   const PlacementFigures* cure = cure_of(chosen, others);
   if (cure == nullptr) return "No other placement is more even.";
-  const std::string cuts = cure->cut_tensors == 0 ? "cuts no tensor"
-                                                  : fmt::format("cuts {} tensor{}", cure->cut_tensors,
-                                                                cure->cut_tensors == 1 ? "" : "s");
+  const std::string cuts =
+      cure->cut_tensors == 0 ? "cuts no tensor" : "cuts " + counted(cure->cut_tensors, "tensor");
   return fmt::format("{} {}: its fullest server holds {}, {} fair shares; it {} and takes {} instead of {}.",
                      cure->name, even(*cure) ? "would cure it" : "is the least uneven",
                      bytes_text(static_cast<double>(cure->server_bytes[cure->fullest])),
@@ -144,7 +161,7 @@ std::string explain(const PlacementTask& task, const PlacementFigures& chosen,
     return fmt::format("{} is even: the fullest server, {}, {}. {}", chosen.name, server, load,
                        messages_remark(task, chosen, others));
   return fmt::format("{} is uneven: server {} {}, because {}. {}", chosen.name, server, load,
-                     cause(task, chosen), cure_text(chosen, others));
+                     cause(task, chosen) + best_of_whole(chosen, others), cure_text(chosen, others));
 }
 
 }  // namespace steelyard::cli

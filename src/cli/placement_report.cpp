@@ -18,10 +18,6 @@ constexpr std::size_t kLargestShown = 10;
 std::string count_text(std::size_t count) { return with_commas(static_cast<std::int64_t>(count)); }
 std::string size_text(std::size_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count_text(count), what, count == 1 ? "" : "s");
-}
-
 /// As it is shown: differences that nobody sees do not order.
 long hundredths(const PlacementFigures& one) { return std::lround(one.imbalance.max_over_mean * 100.0); }
 
@@ -41,8 +37,10 @@ std::string optimum_text(const ps::Optimum& best) {
 }
 
 std::string refused_text(const PlacementFigures& one) {
-  return wrapped(fmt::format("refused    {}: {}", one.name, one.refused), kColumns, std::string(11, ' ')) +
-         "\n";
+  const std::string itself = fmt::format("placement '{}' ", one.name);
+  const std::string reason =
+      one.refused.starts_with(itself) ? one.refused.substr(itself.size()) : one.refused;
+  return wrapped(fmt::format("refused    {}: {}", one.name, reason), kColumns, std::string(11, ' ')) + "\n";
 }
 
 /// '#' up to the load, '|' where an even one would end.
@@ -94,23 +92,12 @@ std::string servers_text(const PlacementTask& task, const PlacementFigures& figu
   return text;
 }
 
-/// The end is what tells names apart.
-std::string short_name(const std::string& name, std::size_t width) {
-  std::string plain = name;
-  std::ranges::replace_if(
-      plain, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  if (plain.size() <= width) return plain;
-  std::size_t begin = plain.size() - (width - 2);
-  while (begin < plain.size() && (plain[begin] & 0xC0) == 0x80) ++begin;  // Not within a character.
-  return ".." + plain.substr(begin);
-}
-
 std::string largest_text(const PlacementTask& task, const PlacementFigures& figures) {
   constexpr std::size_t kName = 44;
   Table table({"largest tensors", "bytes", "of model %", "fair shares", "on servers"});
   for (const TensorOwners& one : largest_tensors(task, figures, kLargestShown)) {
     const auto bytes = static_cast<double>(task.inventory[one.tensor].bytes());
-    table.add({short_name(task.inventory[one.tensor].name, kName), bytes_text(bytes),
+    table.add({shown_name(task.inventory[one.tensor].name, kName), bytes_text(bytes),
                fmt::format("{:.2f}", 100.0 * bytes / static_cast<double>(task.bytes())),
                fmt::format("{:.2f}",
                            bytes / static_cast<double>(task.bytes()) * static_cast<double>(task.servers())),
@@ -121,10 +108,24 @@ std::string largest_text(const PlacementTask& task, const PlacementFigures& figu
 
 }  // namespace
 
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count_text(count), what, count == 1 ? "" : "s");
+}
+
+std::string shown_name(const std::string& name, std::size_t width) {
+  std::string plain = name;
+  std::ranges::replace_if(
+      plain, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  if (plain.size() <= width) return plain;
+  std::size_t begin = plain.size() - (width - 2);
+  while (begin < plain.size() && (plain[begin] & 0xC0) == 0x80) ++begin;  // Not within a character.
+  return ".." + plain.substr(begin);
+}
+
 std::string model_text(const PlacementTask& task) {
   const std::size_t bytes = task.bytes();
   std::string text =
-      line_text("model", fmt::format("{}, {}, {}, {}", short_name(task.model, 36),
+      line_text("model", fmt::format("{}, {}, {}, {}", shown_name(task.model, 36),
                                      counted(task.inventory.size(), "tensor"),
                                      counted(total_elements(task.inventory), "element"), size_text(bytes)));
   text += line_text(
@@ -136,7 +137,7 @@ std::string model_text(const PlacementTask& task) {
   const auto bytes_of_largest = static_cast<double>(largest->bytes());
   text += line_text(
       "largest",
-      fmt::format("{}, {}, {:.2f} x that", short_name(largest->name, 50), bytes_text(bytes_of_largest),
+      fmt::format("{}, {}, {:.2f} x that", shown_name(largest->name, 50), bytes_text(bytes_of_largest),
                   bytes_of_largest * static_cast<double>(task.servers()) / static_cast<double>(bytes)));
   text += line_text(
       "bound", fmt::format("whole tensors have a max/mean of at least {:.2f}", whole_tensor_bound(task)));
@@ -149,7 +150,7 @@ std::string comparison_text(const PlacementTask& task, std::span<const Placement
   std::string notes;
   for (const PlacementFigures* one : ranked(placements)) {
     const trace::Imbalance& i = one->imbalance;
-    table.add({short_name(one->name, 24), size_text(one->server_bytes[one->fullest]),
+    table.add({shown_name(one->name, 24), size_text(one->server_bytes[one->fullest]),
                fmt::format("{:.2f}", i.max_over_mean), fmt::format("{:.2f}", i.cov),
                fmt::format("{:.2f}", i.gini), fmt::format("{:.1f}", i.percent_imbalance),
                count_text(one->shard_count), count_text(one->cut_tensors), count_text(one->messages),

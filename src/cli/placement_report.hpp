@@ -21,6 +21,13 @@ std::string comparison_text(const PlacementTask& task, std::span<const Placement
 /// @param figures with shards.
 std::string detail_text(const PlacementTask& task, const PlacementFigures& figures);
 
+/// "1 tensor", "1,234 tensors".
+std::string counted(std::size_t count, const char* what);
+
+/// A name for the terminal: control characters become '?', and of too long a name the end is shown, which is
+/// what tells names apart.
+std::string shown_name(const std::string& name, std::size_t width);
+
 /// "0-2,5"; what would take more than `width` characters ends in "..".
 std::string ranges_text(const std::vector<int>& ascending, std::size_t width);
 

@@ -31,11 +31,26 @@ TEST(Explain, ATensorLargerThanAFairShare) {
   EXPECT_EQ(
       first_of(text),
       "round_robin is uneven: server 0 holds 3.2 kB, 1.60 times its fair share of 2 kB, because tensor 'c' "
-      "alone is 2.8 kB, 1.40 fair shares, and is not cut.");
-  EXPECT_TRUE(second_of(text).find(
-                  " would cure it: its fullest server holds 2 kB, 1.00 fair shares; it cuts 1 tensor ") !=
-              std::string::npos)
+      "alone is 2.8 kB, 1.40 fair shares, and is not cut, with 1 more shard beside it; the best of whole "
+      "tensors, optimal, has 1.40.");
+  EXPECT_NE(second_of(text).find(
+                " would cure it: its fullest server holds 2 kB, 1.00 fair shares; it cuts 1 tensor "),
+            std::string::npos)
       << text;
+}
+
+TEST(Explain, TheBestOfWholeTensorsIsNotBlamedOnItsRule) {
+  const std::string text = explained(vectors({100, 100, 700, 100}), ps::test::on(2), "greedy");
+  EXPECT_EQ(
+      first_of(text),
+      "greedy is uneven: server 0 holds 3.2 kB, 1.60 times its fair share of 2 kB, because tensor 'c' alone "
+      "is "
+      "2.8 kB, 1.40 fair shares, and is not cut, with 1 more shard beside it; the best of whole tensors, "
+      "optimal, has 1.40.");
+  EXPECT_EQ(first_of(explained(vectors({100, 100, 700, 100}), ps::test::on(2), "optimal")),
+            "optimal is uneven: server 0 holds 2.8 kB, 1.40 times its fair share of 2 kB, because tensor 'c' "
+            "alone is "
+            "2.8 kB, 1.40 fair shares, and is not cut.");
 }
 
 TEST(Explain, ARuleThatPutsLargeTensorsTogether) {
@@ -44,8 +59,9 @@ TEST(Explain, ARuleThatPutsLargeTensorsTogether) {
   EXPECT_EQ(
       first_of(text),
       "round_robin is uneven: server 0 holds 1.44 kB, 1.80 times its fair share of 800 B, because its rule "
-      "gives that server 4 of the 8 shards, 'a' with 360 B the largest of them, and none is more than a fair "
-      "share.");
+      "gives that server 4 of the 8 shards, the largest of them 'a' with 360 B, 0.45 fair shares; the best "
+      "of "
+      "whole tensors, striped, has 1.00.");
   EXPECT_EQ(second_of(text),
             "striped would cure it: its fullest server holds 800 B, 1.00 fair shares; it cuts no tensor and "
             "takes 2 "
@@ -60,7 +76,8 @@ TEST(Explain, WeightsThatAreNotHeeded) {
   EXPECT_EQ(
       first_of(text),
       "round_robin is uneven: server 1 holds 200 B, 2.50 times its fair share of 80 B, because its rule does "
-      "not heed weights: by its weight of 0.25 the server's part is 20.0 %, and it has 50.0 %.");
+      "not heed weights: by its weight of 0.25 the server's part is 20.0 %, and it has 50.0 %; the best of "
+      "whole tensors, striped, has 1.00.");
   EXPECT_NE(second_of(text).find(
                 "would cure it: its fullest server holds 320 B, 1.00 fair shares; it cuts no tensor"),
             std::string::npos)
@@ -72,7 +89,7 @@ TEST(Explain, APieceLargerThanAFairShare) {
   options.slice_elements = 600;
   const std::string text = explained(vectors({1000, 100}), options, "p3");
   EXPECT_NE(first_of(text).find(
-                "because its piece of tensor 'a' alone is 2.4 kB, 2.18 fair shares of the 4 kB that "
+                "because its piece of tensor 'a' alone is 2.4 kB, 2.18 fair shares, of the 4 kB that "
                 "the tensor has."),
             std::string::npos)
       << text;
