@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.support.steelyard import PROGRAM, Workplace, run, run_json  # noqa: E402
 
 FILES = Path(__file__).resolve().parents[1] / "data" / "inventories"
+DEFINITIONS = Path(__file__).resolve().parents[2] / "modes/ps/placement/placements.def"
+ALL = DEFINITIONS.read_text().count("\nPLACEMENT(") - 1  # all but explicit
 KEYS = {"name", "server_bytes", "server_shards", "shards", "server_messages", "messages", "cut_tensors", "max_over_mean",
         "cov", "gini", "percent_imbalance", "bound"}  # as DESIGN and docs/json.md have them
 # Names that patterns, lines and tables must survive.
@@ -36,7 +38,7 @@ def check_figures() -> None:
         assert f" {share} " in shown.out, shown.out
     lenet = place("lenet", "--servers", "8")
     by_name = {p["name"]: p for p in lenet["placements"]}
-    assert len(by_name) == 16 and "explicit" not in by_name and not lenet["refused"]
+    assert len(by_name) == ALL and "explicit" not in by_name and not lenet["refused"]
     assert (lenet["servers"], lenet["elements"], lenet["bytes"]) == (8, 61_706, 246_824)
     for name, uneven, shards in (("round_robin", 6.22, 10), ("range", 1.0, 17), ("tf_fixed_shards", 1.02, 76), ("p3", 5.19, 11),
                                  ("paddle", 1.62, 14), ("paa", 1.0, 17), ("byteps", 6.22, 10)):
@@ -63,6 +65,18 @@ def check_messages() -> None:
         assert here["server_messages"] == there["server_messages"] and here["server_bytes"] == there["server_bytes"], (here, there)
 
 
+def check_weights() -> None:
+    """max/mean is of bytes over weights, against what all bytes over all weights give."""
+    weights = (1.0, 0.25, 2.0)
+    found = place("resnet50", "--servers", "3", "--server-weight", ",".join(map(str, weights)))
+    assert found["server_weights"] == list(weights)
+    for one in found["placements"]:
+        loads = [b / w for b, w in zip(one["server_bytes"], weights)]
+        assert abs(one["max_over_mean"] - max(loads) * sum(weights) / found["bytes"]) < 1e-9, one
+        assert one["name"] not in ("striped", "wrap", "range", "optimal") or one["max_over_mean"] < 1.02, one
+        assert one["name"] not in ("round_robin", "tf_fixed_shards") or one["max_over_mean"] > 3, one
+
+
 def check_tables(folder: Path) -> None:
     for arguments in (("gpt2", "--servers", "64", "--placement", "striped", "--explain"), ("resnet50", "--servers", "8"),
                       ("dlrm", "--servers", "4", "--placement", "wrap", "--server-weight", "1,1,1,0.5"), ("lenet", "--servers", "300",
@@ -77,7 +91,7 @@ def check_csv(folder: Path) -> None:
     path = folder / "rows.csv"
     found = place("googlenet", "--servers", "3", "--csv", str(path))
     rows = list(csv.DictReader(path.open()))
-    assert len(rows) == 16 * 3
+    assert len(rows) == ALL * 3
     for one in found["placements"]:
         mine = [r for r in rows if r["placement"] == one["name"]]
         assert [int(r["bytes"]) for r in mine] == one["server_bytes"] and [int(r["server"]) for r in mine] == [0, 1, 2]
@@ -125,7 +139,7 @@ def check_explicit_in_all(folder: Path) -> None:
     rules = folder / "a,b.placement"
     rules.write_text("* 1\n")
     found = place("lenet", "--servers", "2", "--placement", f"all,explicit:{rules}")["placements"]
-    assert len(found) == 17 and found[-1]["name"] == f"explicit:{rules}" and found[-1]["server_bytes"] == [0, 246_824], found[-1]
+    assert len(found) == ALL + 1 and found[-1]["name"] == f"explicit:{rules}" and found[-1]["server_bytes"] == [0, 246_824], found[-1]
 
 
 def check_memory() -> None:
@@ -134,7 +148,7 @@ def check_memory() -> None:
     found = place(*asked)
     refused = {one["name"]: one["reason"] for one in found["refused"]}
     assert "greedy" in refused and "striped" not in refused, refused
-    assert {p["name"] for p in found["placements"]}.isdisjoint(refused) and len(found["placements"]) + len(refused) == 16
+    assert {p["name"] for p in found["placements"]}.isdisjoint(refused) and len(found["placements"]) + len(refused) == ALL
     shown = run(1, "place", *asked, launcher=False)
     assert shown.code == 0 and shown.out.count("refused ") == len(refused), shown.out
     assert max(p["server_bytes"][s] for p in found["placements"] for s in range(4)) * 2 <= 130_000
@@ -151,7 +165,7 @@ def check_refusals(folder: Path) -> None:
             ("unknown placement 'gredy'; choose one of: striped", ("lenet", "--servers", "2", "--placement", "gredy,p3")),
             ("or all", ("lenet", "--servers", "2", "--placement", "")),
             ("it goes with --placement round_robin", ("lenet", "--servers", "2", "--placement", "p3", "--placement-offset", "1")),
-            ("--write goes with one placement, and 16", ("lenet", "--servers", "2", "--write", str(folder / "w"))),
+            (f"--write goes with one placement, and {ALL}", ("lenet", "--servers", "2", "--write", str(folder / "w"))),
             ("--explain goes with one placement, and 2", ("lenet", "--servers", "2", "--placement", "p3,paa", "--explain")),
             ("it goes with --server-memory", ("lenet", "--servers", "2", "--optimizer", "adam")),
             ("unknown optimizer", ("lenet", "--servers", "2", "--server-memory", "1000000", "--optimizer", "adams")),
@@ -203,6 +217,7 @@ def main() -> None:
     with Workplace() as folder:
         check_figures()
         check_messages()
+        check_weights()
         check_tables(folder)
         check_csv(folder)
         check_round_trip(folder)

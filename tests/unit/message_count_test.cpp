@@ -17,7 +17,7 @@ std::vector<std::size_t> messages_of_plan(const Inventory& inventory, const std:
 }
 
 TEST(MessageCount, IsThatOfThePlanForEveryPlacement) {
-  for (const std::uint64_t seed : {1, 2, 3})
+  for (const std::uint64_t seed : {1U, 2U, 3U})
     for (const int servers : {1, 3, 8}) {
       const Inventory inventory = test::random_shapes(150, seed);
       PlacementOptions options = test::on(servers);
@@ -25,8 +25,8 @@ TEST(MessageCount, IsThatOfThePlanForEveryPlacement) {
       options.part_bytes = 3000;
       for (const std::string_view name : placement_names()) {
         const auto shards = test::placed(name, inventory, options).shards;
-        for (const std::size_t bundle : {4, 4096, 131072})
-          for (const std::size_t piece : {64, 1000, 4194304})
+        for (const std::size_t bundle : {4U, 4096U, 131072U})
+          for (const std::size_t piece : {64U, 1000U, 4194304U})
             EXPECT_EQ(pushed_messages(shards, servers, bundle, piece),
                       messages_of_plan(inventory, shards, servers, bundle, piece))
                 << name << ", seed " << seed << ", " << servers << " servers, " << bundle << ", " << piece;
