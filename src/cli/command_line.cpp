@@ -46,9 +46,9 @@ std::string help_text(const std::string& help, const std::string& standard) {
 }
 
 std::string place_model_help() {
-  return wrapped(
-      "lenet, mlp:D0-D1-..., a name in data/models/, or a file that ends in " + inventory_endings(),
-      kHelpWidth, "  ");
+  return wrapped("lenet, lenet-wide:K, mlp:D0-D1-..., a name in data/models/, or a file that ends in " +
+                     inventory_endings(),
+                 kHelpWidth, "  ");
 }
 
 void declare(CLI::App& app, Command command, Raw& raw) {

@@ -161,7 +161,7 @@ def check_refusals(folder: Path) -> None:
     for mark, arguments in (
             ("--servers must be given", ("lenet",)), ("from 1 to 65536", ("lenet", "--servers", "0")),
             ("MODEL is required", ("--servers", "2")), ("there is no inventory 'lenett'", ("lenett", "--servers", "2")),
-            ("lenet, mlp:D0-D1-...", ("lenett", "--servers", "2")), ("mlp", ("mlp:7-", "--servers", "2")),
+            ("lenet, lenet-wide:K, mlp:D0-D1-...", ("lenett", "--servers", "2")), ("mlp", ("mlp:7-", "--servers", "2")),
             ("unknown placement 'gredy'; choose one of: striped", ("lenet", "--servers", "2", "--placement", "gredy,p3")),
             ("or all", ("lenet", "--servers", "2", "--placement", "")),
             ("it goes with --placement round_robin", ("lenet", "--servers", "2", "--placement", "p3", "--placement-offset", "1")),
