@@ -26,7 +26,8 @@ class Loop {
         side_(side),
         server_(server),
         channel_(channel),
-        meter_(session.recorder, side, server) {}
+        meter_(session.recorder, side, server),
+        reply_begin_ns_(side.sources.size() * side.bundles().size()) {}
 
   void run() {
     const std::uint64_t transfers =
@@ -55,6 +56,7 @@ class Loop {
       channel_.unpack(source, number);
       server_.receive(source, number, event.header, begin_ns);
     } else {
+      record(Phase::reply, source, number, reply_begin_ns(event.reply));
       ++sent_;
       server_.sent(event.reply, begin_ns);
     }
@@ -73,6 +75,11 @@ class Loop {
                             static_cast<int>(bundle.shards.front()), bundle.bytes());
   }
 
+  std::int64_t& reply_begin_ns(const Reply& reply) {
+    return reply_begin_ns_[static_cast<std::size_t>(reply.worker) * side_.bundles().size() +
+                           static_cast<std::size_t>(reply.bundle)];
+  }
+
   void start_replies() {
     // A reply that leaves at once may make others due.
     for (std::size_t i = 0; i < server_.due().size(); ++i) {
@@ -80,8 +87,9 @@ class Loop {
       const std::int64_t begin_ns = session_.recorder.now_ns();
       const bool left = channel_.start(reply);
       meter_.count_reply(channel_.pulled(reply.worker, reply.bundle));
-      record(Phase::reply, reply.worker, reply.bundle, begin_ns);
+      reply_begin_ns(reply) = begin_ns;
       if (!left) continue;
+      record(Phase::reply, reply.worker, reply.bundle, begin_ns);
       ++sent_;
       server_.sent(reply, begin_ns);
     }
@@ -93,7 +101,8 @@ class Loop {
   Server& server_;
   ServerChannel& channel_;
   Meter meter_;
-  std::uint64_t sent_ = 0;  ///< Replies that have left.
+  std::vector<std::int64_t> reply_begin_ns_;  ///< [sources, bundles]
+  std::uint64_t sent_ = 0;                    ///< Replies that have left.
 };
 
 void send_final_values(Session& session, std::span<const BundleId> bundles, const Server& server) {
