@@ -44,8 +44,7 @@ Expected<Dataset> load_fashion_mnist_sample(const DatasetRequest&) {
   if (own.empty())
     return Error{
         "data set 'fashion-mnist-sample': no folder data/fashion-mnist-sample beside the program or in its "
-        "share "
-        "folder; give --data-dir"};
+        "share folder; say --data fashion-mnist with --data-dir, or --data synthetic"};
   return read_directory(fs::path(own) / "fashion-mnist-sample", "Fashion-MNIST sample");
 }
 

@@ -21,7 +21,7 @@ struct IdxArray {
 /// @param axes how many axes the file must have.
 Expected<IdxArray> read_idx(const std::string& path, std::size_t axes);
 
-/// Images [count, height, width] and labels [count] that belong together, below `classes`.
+/// Images [count, height, width] and labels [count] that belong together.
 Expected<Samples> read_idx_samples(const std::string& images, const std::string& labels);
 
 }  // namespace steelyard
