@@ -47,7 +47,7 @@ TEST(Guarded, EndsWorkThatDoesNot) {
 
 TEST(Guarded, EndsWorkThatGoesRoundInCircles) {
   const auto circle = []() -> std::string {
-    for (volatile int turn = 0;;) turn = turn + 1;
+    for (volatile unsigned turn = 0;;) turn = turn + 1;
   };
   EXPECT_EQ(failure(circle, {.processor_seconds = 1}), "took more than 1 s of work");
 }

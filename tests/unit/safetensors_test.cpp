@@ -86,7 +86,7 @@ TEST(Safetensors, OfAHundredGigabytesAreReadFromTheirHeader) {
 }
 
 /// ru_maxrss, in KiB.
-long peak_kib() {
+[[maybe_unused]] long peak_kib() {
   struct rusage usage {};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss;
