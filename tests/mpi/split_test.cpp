@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -156,9 +157,8 @@ TEST(PipelinedSplit, SumsHaveTheBitsOfTheWholeAllreduce) {
       mpi::wait_until(test::launch().wait, [&] { return whole->test(number); });
       wait_for(*split, number);
       const auto [begin, end] = pairs.own[n];
-      EXPECT_EQ(std::memcmp(sums[n].data() + begin, pairs.summands[n].data() + begin,
-                            (end - begin) * sizeof(float)),
-                0)
+      const std::span whole_sum = std::span(sums[n]).subspan(begin, end - begin);
+      EXPECT_TRUE(std::ranges::equal(whole_sum, std::span(pairs.summands[n]).subspan(begin, end - begin)))
           << name << " " << kCounts[n];
     }
   }

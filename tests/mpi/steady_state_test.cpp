@@ -128,10 +128,15 @@ Growth now() {
   return {static_cast<std::uint64_t>(usage.ru_minflt), g_allocations};
 }
 
-// A thousand steps, of which any growth by even one page per hundred would show. MPI itself may touch a few
-// pages of its pools late.
+/// MPI itself may touch a few pages of its pools late; the address sanitizer goes on touching its own.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t kPagesOfOthers = 1U << 20U;
+#else
+constexpr std::uint64_t kPagesOfOthers = 8;
+#endif
+
+// A thousand steps, of which any growth by even one page per hundred would show.
 TEST(SteadyState, AThousandStepsTouchNoNewPage) {
-  constexpr std::uint64_t kPagesOfMpi = 8;
   const ModelSpec model = describe_model("mlp:784-64-10").value();
   const Dataset dataset = test::small_dataset(model, 2000);
   for (const auto& [mode, how] : {std::pair{"ps", "shared"}, std::pair{"ps", "message"},
@@ -148,7 +153,7 @@ TEST(SteadyState, AThousandStepsTouchNoNewPage) {
       if (completed == 1100) end = now();
     });
     EXPECT_EQ(end.allocations, begin.allocations) << mode << " " << how;
-    EXPECT_LE(end.faults, begin.faults + kPagesOfMpi) << mode << " " << how;
+    EXPECT_LE(end.faults, begin.faults + kPagesOfOthers) << mode << " " << how;
   }
 }
 
