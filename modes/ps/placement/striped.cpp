@@ -10,6 +10,8 @@ namespace {
 constexpr double kEven = 1.02;           ///< max/mean that is good enough.
 constexpr std::size_t kMostCuts = 4;     ///< Per server, over all tensors.
 constexpr std::size_t kFinestGrain = 8;  ///< A piece holds an eighth of a server's mean.
+constexpr std::size_t kLarge = 8;        ///< A tensor of an eighth of a server's mean is large, if a
+constexpr std::size_t kWorthAMessage = std::size_t{64} << 10U;  ///< server's part of it has so many bytes.
 
 /// One way to cut, the largest tensors first.
 class Striped {
@@ -43,6 +45,16 @@ class Striped {
     for (const std::size_t tensor : order.first(large)) over_all(tensor);
     wrap(inventory_, order.subspan(large), total_, servers_, placed_.shards);
     return *this;
+  }
+
+  /// Tensors that all servers had better work on at the same time.
+  std::size_t large() const {
+    const auto is_large = [this](std::size_t tensor) {
+      const std::size_t bytes = inventory_[tensor].bytes();
+      return static_cast<Wide>(bytes) * share_.size() * kLarge >= total_ &&
+             bytes / share_.size() >= kWorthAMessage;
+    };
+    return static_cast<std::size_t>(std::ranges::find_if_not(order_, is_large) - order_.begin());
   }
 
   double max_over_mean() const { return fits_ ? servers_.max_over_mean() : kNever; }
@@ -121,8 +133,12 @@ Expected<Placed> place_striped(const Inventory& inventory, const PlacementOption
     if (!best || uneven < best->max_over_mean()) best.emplace(std::move(candidate));
     return uneven <= kEven;
   };
-  const std::size_t cuts = static_cast<std::size_t>(options.servers) - 1;
-  for (std::size_t k = 0; k <= inventory.size() && k * cuts <= most; ++k)
+  const std::size_t cuts = std::max<std::size_t>(static_cast<std::size_t>(options.servers) - 1, 1);
+  const std::size_t most_over_all = std::min(inventory.size(), most / cuts);
+  const std::size_t large = std::min(empty.large(), most_over_all);
+  for (std::size_t k = large; k <= most_over_all; ++k)
+    if (consider(Striped(empty).largest(k))) return best->take();
+  for (std::size_t k = large; k-- > 0;)
     if (consider(Striped(empty).largest(k))) return best->take();
   for (std::size_t parts = 1; parts <= kFinestGrain; ++parts)
     if (consider(Striped(empty).grain(parts))) return best->take();
