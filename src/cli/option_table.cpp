@@ -49,10 +49,13 @@ const OptionSpec kSpecs[] = {
      HELP("asp: workers divides the learning rate by the number of workers; or none")},
     {"bundle-bytes", kPlaced, OptionKind::integer, "131072", 4, kMostInt, "Mode",
      HELP("ps: whole tensors of one server ride together up to this size")},
-    {"piece-bytes", kPlaced, OptionKind::integer, "4194304", 64, kMostInt, "Mode",
+    {"piece-bytes", kBoth, OptionKind::integer, "0", 0, kMostInt, "Mode",
      HELP(
-         "ps: what one server owns of a tensor travels in pieces of at most this, so that pushes and replies "
-         "overlap")},
+         "ps: what one server owns of a tensor travels in pieces of at most this, 64 or more, so that pushes "
+         "and replies overlap (0: 245760, which leave eagerly over TCP; 4194304 where all ranks are on one "
+         "node)")},
+    {"piece-bytes", kPlace, OptionKind::integer, "245760", 64, kMostInt, "Mode",
+     HELP("what one server owns of a tensor travels in pieces of at most this")},
     {"transport", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
      HELP("ps, how servers and workers talk\n" + ps::transport_help())},
     {"aggregate", kBoth, OptionKind::text, "auto", 0, 0, "Mode",

@@ -10,6 +10,10 @@
 namespace steelyard::cli {
 namespace {
 
+constexpr std::size_t kLeastPiece = 64;
+constexpr std::size_t kSharedPiece = std::size_t{4} << 20U;
+constexpr std::size_t kEagerPiece = mpi::kEagerBytes - (std::size_t{16} << 10U);
+
 Status one_of(const Options& options, std::string_view name,
               std::initializer_list<std::string_view> allowed) {
   std::string list;
@@ -211,6 +215,10 @@ Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec
     return Error{fmt::format("more than 2^40 steps asked for; give fewer --steps or --epochs")};
   if (request.epochs > 0) config.steps = request.epochs * per_epoch;
   config.evaluate_every = request.evaluate_epochs ? per_epoch : 0;
+  if (config.piece_bytes == 0) config.piece_bytes = topology.nodes > 1 ? kEagerPiece : kSharedPiece;
+  if (config.piece_bytes < kLeastPiece)
+    return Error{
+        fmt::format("--piece-bytes {}: must be 0, or {} to 2147483647", config.piece_bytes, kLeastPiece)};
   if (config.rate_by_workers) config.optimizer_options.rate /= static_cast<float>(workers);
   if (auto good = check_trial(config, model, topology); !good) return good.error();
   return config;

@@ -1,5 +1,6 @@
 #include "src/mpi/communicator.hpp"
 
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -30,6 +31,8 @@ int count(std::size_t size, Where where) {
 }
 
 Environment::Environment(int& argc, char**& argv) {
+  constexpr int kUnlessSet = 0;
+  ::setenv("OMPI_MCA_btl_tcp_eager_limit", std::to_string(kEagerBytes).c_str(), kUnlessSet);
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -23,7 +23,12 @@ void check(int code, Where where = {});
 /// @return `size` as an MPI count; dies where it does not fit an int.
 int count(std::size_t size, Where where = {});
 
-/// MPI from construction to destruction. Exactly one, first local of main().
+/// Messages of up to this, MPI's own header included, leave at once over TCP. Larger ones wait until the
+/// receiver has answered from inside MPI, and a rank that computes does so rarely.
+inline constexpr std::size_t kEagerBytes = std::size_t{256} << 10U;
+
+/// MPI from construction to destruction. Exactly one, first local of main(). Asks Open MPI for kEagerBytes
+/// unless the user has set a limit (btl_tcp_eager_limit).
 class Environment {
  public:
   /// Asks for MPI_THREAD_FUNNELED: one thread of a rank makes every MPI call.

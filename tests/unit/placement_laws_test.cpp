@@ -103,6 +103,19 @@ TEST(PlacementLaws, StripedAndWrapKeepTheirBoundsOnEveryStoredModel) {
   }
 }
 
+// As many as the cuts allow, the largest first, though whole tensors alone would be even.
+TEST(PlacementLaws, StripedCutsLargeTensorsOverAllServers) {
+  const Inventory inventory = test::stored("googlenet");
+  const Placed placed = test::placed("striped", inventory, test::on(4));
+  std::vector<std::size_t> shards(inventory.size());
+  for (const Shard& shard : placed.shards) ++shards[shard.tensor];
+  const std::vector<std::size_t> order = largest_first_order(inventory);
+  for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(shards[order[i]], i < 5 ? 4U : 1U) << i;
+  // Parts below 64 KiB are not worth a message of their own.
+  for (const Shard& shard : test::placed("striped", test::stored("lenet"), test::on(2)).shards)
+    EXPECT_TRUE(shard.tensor == 4 || shard.tensor == 6 || shard.begin == 0) << shard.tensor;
+}
+
 TEST(PlacementLaws, StripedIsEvenWhereverElementsAllowIt) {
   for (std::uint64_t seed = 0; seed < 60; ++seed)
     for (const int servers : {2, 3, 8, 16, 31}) {
