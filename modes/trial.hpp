@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
+#include "modes/ps/staleness/staleness.hpp"
 #include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
 #include "src/data/sampler.hpp"
@@ -30,11 +32,15 @@ struct TrialConfig {
   std::string placement = "striped";
   ps::PlacementOptions placement_options{};  ///< Servers and copies in memory follow from the rest.
   std::string consistency = "bsp";
+  ps::ConsistencyOptions consistency_options{};
+  std::string staleness_policy = "keep";  ///< Where pushes are applied alone.
+  ps::StalenessOptions staleness_options{};
+  std::size_t policy_copies = 0;  ///< ps::policy_copies, where --server-memory is to hold.
   std::size_t bundle_bytes = 128 * 1024;
   std::size_t piece_bytes = 4 * 1024 * 1024;
   std::string transport = "auto";
   std::string aggregate = "auto";
-  bool rate_by_workers = false;  ///< asp: divide the learning rate by the number of workers.
+  bool rate_by_workers = false;  ///< asp, ssp: divide the learning rate by the number of workers.
   // allreduce
   std::string collective = "auto";
   std::string wire = "fp32";  ///< In which gradients travel.
@@ -52,6 +58,11 @@ struct TrialConfig {
   bool evaluate_at_end = true;
   Emulation emulation;  ///< replay only.
 };
+
+namespace ps {
+/// Copies of its parameters that a server keeps for the staleness policy.
+std::size_t policy_copies(const TrialConfig& config, int workers);
+}  // namespace ps
 
 /// Who does what. Ascending world ranks; a rank is in exactly one list.
 struct Roles {
@@ -96,6 +107,7 @@ struct Session {
   std::string aggregate{};                             ///< ps: node or none; on every rank.
   std::vector<CollectiveChoice> collective_choices{};  ///< On workers: what auto took for each bucket.
   std::int64_t choosing_ns = 0;                        ///< On workers: set-up that a trial's time leaves out.
+  std::uint64_t drops = 0;                             ///< ps: on workers, own pushes answered as dropped.
   int bucket_rebuilds = 0;                             ///< On workers: times that buckets were made anew.
   std::vector<float> final_values{};                   ///< On workers, tensor by tensor in creation order.
 };

@@ -46,8 +46,8 @@ void worker_loop(Session& session, Worker& worker) {
   Sampler sampler(session.dataset.train.count, config.global_batch, config.seed);
   Feeder feeder(session.dataset, largest_batch(session));
 
-  for (Step step = 0; step < config.steps; ++step) {
-    const bool last = step + 1 == config.steps;
+  bool last = false;
+  for (Step step = 0; step < config.steps && !last;) {
     recorder.begin_step(step);
     recorder.flush_if_due();
     Batch batch;
@@ -56,21 +56,27 @@ void worker_loop(Session& session, Worker& worker) {
       batch = feeder.batch(session.dataset.train, sampler.slice(step, worker.share));
     }
     BatchResult result;
-    {
-      const trace::Scope scope(recorder, Phase::forward);
-      result = worker.model.forward(batch, sample_scale(worker, sampler, step), worker.parameters,
-                                    worker.synchronizer);
+    Step next = step;
+    while (next == step) {
+      {
+        const trace::Scope scope(recorder, Phase::forward);
+        result = worker.model.forward(batch, sample_scale(worker, sampler, step), worker.parameters,
+                                      worker.synchronizer);
+      }
+      last = worker.synchronizer.is_last(step + 1 == config.steps, false);
+      {
+        const trace::Scope scope(recorder, Phase::backward);
+        worker.model.backward(batch, worker.parameters, worker.synchronizer);
+      }
+      worker.synchronizer.finish_step(step, last);
+      next = worker.synchronizer.next_step(step);
     }
-    {
-      const trace::Scope scope(recorder, Phase::backward);
-      worker.model.backward(batch, worker.parameters, worker.synchronizer);
-    }
-    worker.synchronizer.finish_step(step, last);
     recorder.end_step(static_cast<std::uint32_t>(batch.count), mean_loss(result, batch.count));
     if (!last && config.evaluate_every > 0 && !session.model.replay &&
         (step + 1) % config.evaluate_every == 0)
       evaluate_part(session, worker, step + 1);
     session.progress(step + 1);
+    step = next;
   }
 }
 

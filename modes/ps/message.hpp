@@ -16,13 +16,23 @@ namespace steelyard::ps {
 
 enum class Kind : std::uint32_t { push = 1, reply = 2 };
 
+/// Flags of a push.
+inline constexpr std::uint32_t kLast = 1;     ///< No push of this bundle follows from its worker.
+inline constexpr std::uint32_t kNothing = 2;  ///< It carries no gradient and is not answered.
+/// Of either: training has diverged. A worker that reads so makes its next step its last.
+inline constexpr std::uint32_t kStop = 4;
+/// Of a reply: the push before it is no part of any update.
+inline constexpr std::uint32_t kDropped = 8;
+
 /// Stands before the elements of a bundle, in their message or, for a piece cut from a tensor, in one of its
 /// own. One cache line, so that the elements behind it are aligned. Same byte order on every rank.
 struct Header {
   Kind kind = Kind::push;
   BundleId bundle = 0;
-  std::int32_t worker = -1;  ///< push: who sends, in the server's numbering of those who push to it.
-  std::uint32_t flags = 0;   ///< None so far.
+  /// push: who sends, in the server's numbering of those who push to it; reply: whose push let it be
+  /// answered.
+  std::int32_t worker = -1;
+  std::uint32_t flags = 0;
   Clock clock = 0;           ///< push: steps the worker has completed, this one included.
   std::int64_t version = 0;  ///< push: of the values that were read; reply: of those that follow.
   std::int64_t reserved[3] = {};

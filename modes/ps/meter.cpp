@@ -16,11 +16,11 @@ void Meter::begin_work() {
   work_ns_ = recorder_.now_ns();
 }
 
-void Meter::end_work(int bundle, bool applied) {
+void Meter::end_work(int bundle, bool summed) {
   const std::int64_t busy_ns = trace::cpu_ns() - work_cpu_ns_;
   row_.busy_ns += busy_ns;
   loads_[static_cast<std::size_t>(bundle)].busy_ns += busy_ns;
-  if (applied) row_.apply_ns += recorder_.now_ns() - work_ns_;
+  if (summed) row_.apply_ns += recorder_.now_ns() - work_ns_;
   row_.queue_max = std::max(row_.queue_max, static_cast<std::uint32_t>(server_.waiting()));
 }
 
@@ -36,6 +36,11 @@ void Meter::count_reply(const Moved& moved) {
   ++row_.pulls;
   row_.bytes_out += moved.bytes;
   row_.messages += moved.messages;
+}
+
+void Meter::count_drops() {
+  row_.dropped += server_.drops().size();
+  server_.drops().clear();
 }
 
 Step Meter::steps_pushed() const {
@@ -86,17 +91,19 @@ void Meter::write_shard_loads() {
 }
 
 void Meter::write_staleness() {
-  for (int source = 0; source < static_cast<int>(side_.sources.size()); ++source)
+  for (int source = 0; source < static_cast<int>(side_.sources.size()); ++source) {
+    const auto skew = static_cast<std::int32_t>(server_.take_skew(source));
     for (int number = 0; number < static_cast<int>(loads_.size()); ++number)
       for (StalenessCount& one : server_.staleness(source, number)) {
         if (one.count == 0) continue;
         recorder_.add(trace::StalenessRow{row_.trial, row_.window, side_.source(source).workers.front(),
                                           static_cast<std::int32_t>(side_.bundle(number).shards.front()),
                                           static_cast<std::int32_t>(one.staleness), one.count, one.age_ns,
-                                          static_cast<std::int32_t>(server_.skew(source))});
+                                          skew});
         one.count = 0;
         one.age_ns = 0;
       }
+  }
 }
 
 }  // namespace steelyard::ps

@@ -19,13 +19,16 @@ class Meter {
 
   /// Between these two a request is handled.
   void begin_work();
-  void end_work(int bundle, bool applied);
+  /// @param summed whether a gradient became part of a sum or an update.
+  void end_work(int bundle, bool summed);
   /// Wall time since begin_wait was idle.
   void begin_wait() { waiting_since_ns_ = recorder_.now_ns(); }
   void end_wait() { row_.idle_ns += recorder_.now_ns() - waiting_since_ns_; }
 
   void count_push(int bundle, const Moved& moved);
   void count_reply(const Moved& moved);
+  /// Takes the pushes that the server has dropped.
+  void count_drops();
   /// Closes the window when its steps are over.
   void close_if_due();
   /// Closes the last window, unless nothing has been pushed in it.

@@ -11,8 +11,12 @@ namespace {
 
 class Planner {
  public:
-  Planner(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes)
-      : inventory_(inventory), limit_(bundle_bytes), open_(static_cast<std::size_t>(servers)) {
+  Planner(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes,
+          bool headers_apart)
+      : inventory_(inventory),
+        limit_(bundle_bytes),
+        headers_apart_(headers_apart),
+        open_(static_cast<std::size_t>(servers)) {
     plan_.shards = std::move(shards);
     plan_.bundles_of_tensor.resize(inventory.size());
     plan_.bundles_of_server.resize(static_cast<std::size_t>(servers));
@@ -61,6 +65,7 @@ class Planner {
       next += plan_.shards[id].elements();
     }
     plan_.layout.elements = next;
+    bundle.piece = headers_apart_;
     plan_.bundles.push_back(std::exchange(bundle, {}));
   }
 
@@ -90,6 +95,7 @@ class Planner {
 
   const Inventory& inventory_;
   std::size_t limit_;
+  bool headers_apart_;
   std::vector<Bundle> open_;  ///< [servers] the bundle that the server's next whole tensor joins.
   Plan plan_;
 };
@@ -109,8 +115,9 @@ std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece
   return pieces;
 }
 
-Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes) {
-  return Planner(inventory, std::move(shards), servers, bundle_bytes).make();
+Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes,
+               bool headers_apart) {
+  return Planner(inventory, std::move(shards), servers, bundle_bytes, headers_apart).make();
 }
 
 void initial_values(const Inventory& inventory, const Plan& plan, const Bundle& bundle, std::uint64_t seed,

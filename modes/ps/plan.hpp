@@ -15,7 +15,7 @@ namespace steelyard::ps {
 struct Bundle {
   int server = 0;
   std::vector<ShardId> shards;  ///< In the order in which they lie.
-  bool piece = false;           ///< One piece cut from a tensor: its header travels in a message of its own.
+  bool piece = false;  ///< Its header travels in a message of its own: so of a piece cut from a tensor.
   std::size_t elements = 0;
   std::size_t header_begin = 0;  ///< In a worker's arenas, in floats.
   std::size_t begin = 0;         ///< Of the elements; right behind the header unless a piece.
@@ -49,7 +49,10 @@ std::vector<Shard> cut_large(const std::vector<Shard>& shards, std::size_t piece
 /// Tensors become ready in reverse creation order. The whole tensors of one server ride together, at most
 /// `bundle_bytes` in a bundle; a larger tensor rides alone; a piece cut from a tensor too.
 /// Whole tensors lie behind their bundle's header without gaps, the largest first.
-Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes);
+/// @param headers_apart every header travels in a message of its own, so that a server can tell each worker
+/// something else of the same values.
+Plan make_plan(const Inventory& inventory, std::vector<Shard> shards, int servers, std::size_t bundle_bytes,
+               bool headers_apart = false);
 
 /// Initial values of a bundle's elements [bundle.elements].
 void initial_values(const Inventory& inventory, const Plan& plan, const Bundle& bundle, std::uint64_t seed,

@@ -19,12 +19,20 @@ namespace steelyard {
 namespace ps {
 namespace {
 
+std::unique_ptr<Consistency> consistency_of(const TrialConfig& config) {
+  return make_consistency(config.consistency, config.consistency_options).value();
+}
+
+std::unique_ptr<StalenessPolicy> staleness_of(const TrialConfig& config) {
+  return make_staleness(config.staleness_policy, config.staleness_options).value();
+}
+
 Expected<Placed> try_place(const TrialConfig& config, const Inventory& inventory) {
   const auto optimizer = make_optimizer(config.optimizer, config.optimizer_options);
   if (!optimizer) return optimizer.error();
   PlacementOptions options = config.placement_options;
   options.servers = config.servers;
-  options.memory_copies = 1 + optimizer.value()->state_per_element();
+  options.memory_copies = 1 + optimizer.value()->state_per_element() + config.policy_copies;
   return remembered_place(config.placement, inventory, options);
 }
 
@@ -32,12 +40,18 @@ std::vector<Shard> place(const TrialConfig& config, const Inventory& inventory) 
   return cut_large(try_place(config, inventory).value().shards, config.piece_bytes);
 }
 
+/// Whether a reply may tell its worker that a push was dropped.
+bool may_drop(const TrialConfig& config) {
+  return staleness_of(config)->drops() || config.consistency_options.backup_workers > 0;
+}
+
 Plan plan_for(const TrialConfig& config, const Inventory& inventory) {
-  return make_plan(inventory, place(config, inventory), config.servers, config.bundle_bytes);
+  return make_plan(inventory, place(config, inventory), config.servers, config.bundle_bytes,
+                   may_drop(config));
 }
 
 bool all_together(const TrialConfig& config, int workers) {
-  return make_consistency(config.consistency).value()->pushes_per_update(workers) == workers;
+  return consistency_of(config)->pushes_per_update(workers) == workers;
 }
 
 Roles roles(const TrialConfig& config, const std::vector<int>& node_of_rank) {
@@ -51,6 +65,25 @@ Expected<Transport> transport_for(const TrialConfig& config, const Plan& plan,
                           all_together(config, static_cast<int>(who.workers.size())));
 }
 
+Status check_policies(const TrialConfig& config, int workers) {
+  const auto consistency = make_consistency(config.consistency, config.consistency_options);
+  if (!consistency) return consistency.error();
+  const auto staleness = make_staleness(config.staleness_policy, config.staleness_options);
+  if (!staleness) return staleness.error();
+  if (consistency.value()->by_step() && config.staleness_policy != "keep")
+    return Error{"--staleness-policy " + config.staleness_policy + " with --consistency " +
+                 config.consistency + ": its gradients are never stale; use asp or ssp"};
+  if (config.consistency_options.backup_workers >= workers)
+    return Error{"--backup-workers " + std::to_string(config.consistency_options.backup_workers) + " of " +
+                 std::to_string(workers) + " workers: an update needs at least one push, so 0 to " +
+                 std::to_string(workers - 1)};
+  if (config.deterministic && consistency.value()->pushes_per_update(workers) < workers)
+    return Error{"--deterministic with --consistency " + config.consistency +
+                 (config.consistency_options.backup_workers > 0 ? " and backup workers" : "") +
+                 ": what its updates hold depends on timing; use bsp with all workers, or one worker"};
+  return success();
+}
+
 Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
   const int ranks = topology.ranks();
   if (ranks < 2)
@@ -61,14 +94,8 @@ Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topol
                  " ranks: ps needs at least one server and one worker, so 1 to " + std::to_string(ranks - 1)};
   if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
     return parsed.error();
+  if (auto policies = check_policies(config, ranks - config.servers); !policies) return policies;
   if (auto placed = try_place(config, model.inventory); !placed) return placed.error();
-  auto consistency = make_consistency(config.consistency);
-  if (!consistency) return consistency.error();
-  const int workers = ranks - config.servers;
-  const bool every_push_alone = consistency.value()->pushes_per_update(2) == 1;
-  if (config.deterministic && every_push_alone && workers > 1)
-    return Error{"--deterministic with --consistency " + config.consistency +
-                 ": the order of its updates depends on timing; use bsp, or one worker"};
   const Plan plan = plan_for(config, model.inventory);
   if (auto transport = transport_for(config, plan, topology); !transport) return transport.error();
   for (const Bundle& bundle : plan.bundles)
@@ -133,13 +160,15 @@ void collect_final_values(Session& session, const Plan& plan, Parameters& parame
 
 WorkerSide side_of(const Session& session, const Plan& plan, const Transport& transport, int worker,
                    const NodeMemory* node) {
-  WorkerSide side{plan, worker, {}, node};
+  WorkerSide side{plan, worker, {}, {}, node};
   for (int server = 0; server < session.config.servers; ++server) {
     const auto sources = sources_of(transport, session.roles, session.topology, server);
     const auto own = std::ranges::find_if(sources, [worker](const Source& source) {
       return std::ranges::find(source.workers, worker) != source.workers.end();
     });
     side.source_at.push_back(static_cast<int>(own - sources.begin()));
+    auto& first = side.worker_of_source.emplace_back();
+    for (const Source& source : sources) first.push_back(source.workers.front());
   }
   return side;
 }
@@ -167,10 +196,12 @@ void work(Session& session, const WorkerSide& side) {
   initialise(session, side, parameters);
   PsSynchronizer synchronizer(session, side, parameters);
   const bool together = all_together(config, workers);
-  // A lone push is an update of its own, so it weighs as much as all pushes of a step together would.
   const Share share{side.worker, workers};
   const auto model = make_model(session, share, together);
-  Worker self{share, *model, parameters, synchronizer, together ? 1.0F : static_cast<float>(workers)};
+  // The pushes of an update weigh together as much as those of all workers would: a lone one as much as all.
+  const int pushes = consistency_of(config)->pushes_per_update(workers);
+  Worker self{share, *model, parameters, synchronizer,
+              static_cast<float>(workers) / static_cast<float>(pushes)};
   mpi::barrier(session.pushes, session.wait);
   worker_loop(session, self);
   if (!together) collect_final_values(session, side.plan, parameters, side.worker);
@@ -213,6 +244,14 @@ void run(Session& session) {
 }
 
 }  // namespace
+
+std::size_t policy_copies(const TrialConfig& config, int workers) {
+  const auto policy = make_staleness(config.staleness_policy);
+  if (!policy) return 0;
+  return (policy.value()->needs_values_read() ? static_cast<std::size_t>(workers) : 0U) +
+         (policy.value()->needs_worth() ? 1U : 0U);
+}
+
 }  // namespace ps
 
 const Mode& ps_mode() {

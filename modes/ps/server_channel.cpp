@@ -38,11 +38,7 @@ bool ServerChannel::start(const Reply& reply) {
     std::ranges::copy(
         memory_.outbox(reply.copy, reply.bundle).elements,
         neighbour.values.begin() + static_cast<std::ptrdiff_t>(side_.bundle(reply.bundle).begin));
-  Header header;
-  header.kind = Kind::reply;
-  header.bundle = id;
-  header.version = reply.version;
-  neighbour.replies.put(header);
+  neighbour.replies.put(make_header(reply, id));
   return true;
 }
 
@@ -51,7 +47,7 @@ void ServerChannel::poll(Neighbour& neighbour) {
   while (neighbour.pushes.take(header)) {
     require(header.bundle < number_of_bundle_.size() && number_of_bundle_[header.bundle] != Roles::kNone,
             "a push names a bundle of this server");
-    events_.push_back({true, {neighbour.source, number_of_bundle_[header.bundle], 0, 0, 0}, header});
+    events_.push_back({true, {neighbour.source, number_of_bundle_[header.bundle]}, header});
   }
 }
 

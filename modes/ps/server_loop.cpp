@@ -30,9 +30,7 @@ class Loop {
         reply_begin_ns_(side.sources.size() * side.bundles().size()) {}
 
   void run() {
-    const std::uint64_t transfers =
-        static_cast<std::uint64_t>(session_.config.steps) * side_.bundles().size() * side_.sources.size();
-    while (sent_ < transfers) {
+    while (!server_.finished() || under_way_ > 0) {
       meter_.begin_wait();
       const auto events = channel_.wait();
       meter_.end_wait();
@@ -49,21 +47,28 @@ class Loop {
     const int number = event.reply.bundle;
     trace::Recorder& recorder = session_.recorder;
     const std::uint64_t updates = server_.updates();
+    const std::uint64_t added = server_.added();
     meter_.begin_work();
     const std::int64_t begin_ns = recorder.now_ns();
+    if (event.push && (event.header.flags & kNothing) != 0) {
+      server_.receive(source, number, event.header, begin_ns);
+      meter_.end_work(number, false);
+      return;
+    }
     if (event.push) {
       meter_.count_push(number, channel_.pushed(source, number));
       channel_.unpack(source, number);
       server_.receive(source, number, event.header, begin_ns);
     } else {
       record(Phase::reply, source, number, reply_begin_ns(event.reply));
-      ++sent_;
+      --under_way_;
       server_.sent(event.reply, begin_ns);
     }
     const bool applied = server_.updates() != updates;
     if (event.push || applied) record(applied ? Phase::apply : Phase::serve, source, number, begin_ns);
+    meter_.count_drops();
     start_replies();
-    meter_.end_work(number, applied);
+    meter_.end_work(number, server_.added() != added);
     if (number == 0 && applied) session_.progress(server_.clock(source, 0));
   }
 
@@ -88,9 +93,11 @@ class Loop {
       const bool left = channel_.start(reply);
       meter_.count_reply(channel_.pulled(reply.worker, reply.bundle));
       reply_begin_ns(reply) = begin_ns;
-      if (!left) continue;
+      if (!left) {
+        ++under_way_;
+        continue;
+      }
       record(Phase::reply, reply.worker, reply.bundle, begin_ns);
-      ++sent_;
       server_.sent(reply, begin_ns);
     }
     server_.due().clear();
@@ -102,7 +109,7 @@ class Loop {
   ServerChannel& channel_;
   Meter meter_;
   std::vector<std::int64_t> reply_begin_ns_;  ///< [sources, bundles]
-  std::uint64_t sent_ = 0;                    ///< Replies that have left.
+  int under_way_ = 0;                         ///< Replies that have not left.
 };
 
 void send_final_values(Session& session, std::span<const BundleId> bundles, const Server& server) {
@@ -119,7 +126,9 @@ void serve(Session& session, const Plan& plan, const Transport& transport, int i
            const NodeMemory* node) {
   const TrialConfig& config = session.config;
   const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
-  const auto consistency = std::move(make_consistency(config.consistency)).value();
+  const auto consistency =
+      std::move(make_consistency(config.consistency, config.consistency_options)).value();
+  const auto staleness = std::move(make_staleness(config.staleness_policy, config.staleness_options)).value();
   const int workers = static_cast<int>(session.roles.workers.size());
   const bool all_together = consistency->pushes_per_update(workers) == workers;
   const ServerSide side{plan, index, sources_of(transport, session.roles, session.topology, index),
@@ -130,8 +139,9 @@ void serve(Session& session, const Plan& plan, const Transport& transport, int i
                    memory.outbox(0, number).elements);
   const int sources = static_cast<int>(side.sources.size());
   const int servers = static_cast<int>(session.roles.servers.size());
-  Server server({sources, index * sources / servers, side.copies, config.deterministic}, *optimizer,
-                *consistency, side.bundles(), memory.views());
+  Server server({sources, index * sources / servers, side.copies, config.deterministic,
+                 config.staleness_options.recompute},
+                {*optimizer, *consistency, *staleness}, side.bundles(), memory.views());
   ServerChannel channel(session, side, memory);
   Loop loop(session, side, server, channel);
   mpi::barrier(session.pushes, session.wait);

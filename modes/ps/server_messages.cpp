@@ -5,6 +5,16 @@ namespace steelyard::ps {
 int header_tag(BundleId bundle) { return static_cast<int>(2 * bundle); }
 int elements_tag(BundleId bundle) { return static_cast<int>(2 * bundle + 1); }
 
+Header make_header(const Reply& reply, BundleId bundle) {
+  Header header;
+  header.kind = Kind::reply;
+  header.bundle = bundle;
+  header.worker = reply.completed_by;
+  header.flags = reply.flags;
+  header.version = reply.version;
+  return header;
+}
+
 ServerMessages::ServerMessages(const Session& session, const ServerSide& side, const ServerMemory& memory)
     : session_(session),
       side_(side),
@@ -14,7 +24,8 @@ ServerMessages::ServerMessages(const Session& session, const ServerSide& side, c
       packed_begin_(side.sources.size() * side.bundles().size()),
       receives_(packed_begin_.size()),
       sends_(receives_.size() * copies_),
-      versions_(side.bundles().size() * copies_) {
+      versions_(side.bundles().size() * copies_),
+      headers_(receives_.size() * kHeaderElements) {
   if (wire_ != Wire::fp32) reserve_packed();
   for (int source = 0; source < static_cast<int>(side.sources.size()); ++source)
     for (int bundle = 0; !side.shares(source) && bundle < static_cast<int>(side.bundles().size()); ++bundle) {
@@ -67,7 +78,7 @@ ServerMessages::Transfer ServerMessages::add_send(int source, int bundle, int co
   const BundleId id = id_of(bundle);
   const Place outbox = memory_.outbox(copy, bundle);
   const bool piece = side_.bundle(bundle).piece;
-  const auto head = piece ? outbox.header : outbox.whole();
+  const auto head = piece ? reply_header(source, bundle) : outbox.whole();
   const Transfer transfer{requests_.add_send(session_.replies, std::as_bytes(head), to, header_tag(id)),
                           side_.bundle(bundle).messages(), 0};
   if (piece) requests_.add_send(session_.replies, std::as_bytes(outbox.elements), to, elements_tag(id));
@@ -101,16 +112,14 @@ void ServerMessages::start(Transfer& transfer) {
 void ServerMessages::start(const Reply& reply) {
   const auto place = static_cast<std::size_t>(reply.bundle);
   std::int64_t& version = versions_[place * copies_ + static_cast<std::size_t>(reply.copy)];
-  // Replies of one version share the header: nothing may be written while one of them is being sent.
-  if (version != reply.version) {
+  if (side_.bundle(reply.bundle).piece) {
+    write_header(make_header(reply, id_of(reply.bundle)), reply_header(reply.worker, reply.bundle));
+  } else if (version != reply.version) {
+    // Replies of one version share the header: nothing may be written while one of them is being sent.
     version = reply.version;
-    Header header;
-    header.kind = Kind::reply;
-    header.bundle = id_of(reply.bundle);
-    header.version = version;
-    write_header(header, memory_.outbox(reply.copy, reply.bundle).header);
+    write_header(make_header(reply, id_of(reply.bundle)), memory_.outbox(reply.copy, reply.bundle).header);
   }
-  if (reply.clock < session_.config.steps) start(receive_of(reply.worker, reply.bundle));
+  if (!reply.last) start(receive_of(reply.worker, reply.bundle));
   start(send_of(reply.worker, reply.bundle, reply.copy));
 }
 
@@ -120,7 +129,7 @@ void ServerMessages::complete(std::span<const int> requests, std::vector<ServerE
     Transfer& transfer =
         owner.push ? receive_of(owner.source, owner.bundle) : send_of(owner.source, owner.bundle, owner.copy);
     if (--transfer.missing > 0) continue;
-    ServerEvent event{owner.push, {owner.source, owner.bundle, owner.copy, 0, 0}, {}};
+    ServerEvent event{owner.push, {owner.source, owner.bundle, owner.copy}, {}};
     if (owner.push) event.header = header_of(owner.source, owner.bundle);
     events.push_back(event);
   }

@@ -26,7 +26,7 @@ class ServerMessages {
   ServerMessages(const Session& session, const ServerSide& side, const ServerMemory& memory);
 
   bool empty() const { return requests_.size() == 0; }
-  /// Starts the reply, and before it, unless it answers the last step, the receive of the source's next push.
+  /// Starts the reply, and before it, unless it is the last one, the receive of the source's next push.
   void start(const Reply& reply);
   /// Adds what has completed to `events`, whose room has been reserved.
   void poll(std::vector<ServerEvent>& events);
@@ -67,6 +67,9 @@ class ServerMessages {
   /// A push as it arrives, with a wire of 16 bits.
   std::span<std::uint16_t> packed(int source, int bundle);
   Header header_of(int source, int bundle);
+  std::span<float> reply_header(int source, int bundle) {
+    return headers_.span().subspan(index(source, bundle) * kHeaderElements, kHeaderElements);
+  }
   std::size_t index(int source, int bundle) const {
     return static_cast<std::size_t>(source) * side_.bundles().size() + static_cast<std::size_t>(bundle);
   }
@@ -83,7 +86,10 @@ class ServerMessages {
   std::vector<Transfer> receives_;      ///< [sources, bundles], empty for those that send no messages.
   std::vector<Transfer> sends_;         ///< [sources, bundles, copies]
   std::vector<std::int64_t> versions_;  ///< [bundles, copies] in the header before the values.
+  AlignedArray<float> headers_;         ///< [sources, bundles] of replies whose header travels alone.
 };
+
+Header make_header(const Reply& reply, BundleId bundle);
 
 /// Tag of a bundle's message: its header with, if it is whole, its elements; of a piece, the elements alone.
 int header_tag(BundleId bundle);

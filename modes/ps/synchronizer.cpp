@@ -1,5 +1,7 @@
 #include "modes/ps/synchronizer.hpp"
 
+#include <algorithm>
+
 namespace steelyard::ps {
 
 using trace::Phase;
@@ -9,7 +11,9 @@ PsSynchronizer::PsSynchronizer(Session& session, const WorkerSide& side, Paramet
       side_(side),
       plan_(side.plan),
       channel_(session, side, parameters),
-      exchanges_(side.plan.bundles.size()) {
+      exchanges_(side.plan.bundles.size()),
+      recomputes_(session.config.staleness_options.recompute),
+      skips_(session.config.consistency_options.backup_workers > 0) {
   for (BundleId id = 0; id < plan_.bundles.size(); ++id)
     exchanges_[id].missing = plan_.bundles[id].shards.size();
 }
@@ -22,7 +26,7 @@ void PsSynchronizer::values_needed(TensorId tensor) {
 void PsSynchronizer::gradient_ready(TensorId tensor) {
   const trace::Scope scope(session_.recorder, Phase::push);
   for (const BundleId id : plan_.bundles_of_tensor[tensor])
-    if (--exchanges_[id].missing == 0) push(id);
+    if (--exchanges_[id].missing == 0 && (!again_ || exchanges_[id].dropped)) push(id);
   progress();
 }
 
@@ -34,37 +38,49 @@ void PsSynchronizer::progress() {
   });
 }
 
-void PsSynchronizer::push(BundleId id) {
-  const Bundle& bundle = plan_.bundles[id];
-  Exchange& exchange = exchanges_[id];
-  const Step step = session_.recorder.step();
+bool PsSynchronizer::is_last(bool last, bool diverged) {
+  stop_ = stop_ || heard_stop_ || diverged;
+  last_ = last || stop_;
+  return last_;
+}
+
+Header PsSynchronizer::push_header(BundleId id) const {
   Header header;
   header.kind = Kind::push;
   header.bundle = id;
-  header.worker = side_.source_at[static_cast<std::size_t>(bundle.server)];
-  header.clock = step + 1;
-  header.version = exchange.version;
+  header.worker = side_.source_at[static_cast<std::size_t>(plan_.bundles[id].server)];
+  header.flags = (last_ ? kLast : 0U) | (stop_ ? kStop : 0U);
+  header.clock = session_.recorder.step() + 1;
+  header.version = exchanges_[id].version;
+  return header;
+}
 
+void PsSynchronizer::push(BundleId id) {
+  const Bundle& bundle = plan_.bundles[id];
   const std::int64_t begin_ns = session_.recorder.now_ns();
-  exchange.answered = false;
+  exchanges_[id].answered = false;
+  exchanges_[id].dropped = false;
   ++unanswered_;
-  channel_.push(id, header);
+  channel_.push(id, push_header(id));
   const Moved moved = channel_.pushed(id);
   session_.recorder.count_sent(moved.bytes, moved.messages);
-  session_.recorder.event(Phase::push, step, begin_ns,
+  session_.recorder.event(Phase::push, session_.recorder.step(), begin_ns,
                           session_.roles.servers[static_cast<std::size_t>(bundle.server)],
                           static_cast<int>(bundle.shards.front()), moved.bytes);
 }
 
 void PsSynchronizer::note(std::span<const WorkerChannel::Arrival> arrivals) {
-  for (const auto& [id, version] : arrivals) {
-    Exchange& exchange = exchanges_[id];
-    require(!exchange.answered && version > exchange.version,
+  for (const WorkerChannel::Arrival& arrival : arrivals) {
+    Exchange& exchange = exchanges_[arrival.bundle];
+    require(!exchange.answered && arrival.version > exchange.version,
             "a reply answers a push and carries newer values than the one before");
     exchange.answered = true;
-    exchange.version = version;
+    exchange.dropped = (arrival.flags & kDropped) != 0;
+    exchange.version = arrival.version;
+    heard_stop_ = heard_stop_ || (arrival.flags & kStop) != 0;
     --unanswered_;
-    const Moved moved = channel_.pulled(id);
+    session_.drops += exchange.dropped ? 1 : 0;
+    const Moved moved = channel_.pulled(arrival.bundle);
     session_.recorder.count_received(moved.bytes, moved.messages);
   }
 }
@@ -79,10 +95,39 @@ void PsSynchronizer::await(BundleId id) {
   while (!exchange.answered) note(channel_.wait());
 }
 
+void PsSynchronizer::await_all() {
+  for (BundleId id = 0; id < exchanges_.size(); ++id) await(id);
+}
+
 void PsSynchronizer::finish_step(Step, bool last) {
-  for (BundleId id = 0; id < exchanges_.size(); ++id) {
+  for (BundleId id = 0; id < exchanges_.size(); ++id)
     exchanges_[id].missing = plan_.bundles[id].shards.size();
-    if (last) await(id);
+  if (last || recomputes_) await_all();
+}
+
+Step PsSynchronizer::next_step(Step step) {
+  again_ = recomputes_ && !heard_stop_ && std::ranges::any_of(exchanges_, &Exchange::dropped);
+  if (again_) return step;
+  if (!skips_ || last_) return step + 1;
+  return catch_up(step + 1);
+}
+
+Step PsSynchronizer::catch_up(Step next) {
+  // Those whose pushes made an update of one bundle push that step of the others too.
+  await_all();
+  for (const Exchange& exchange : exchanges_) next = std::max<Step>(next, exchange.version);
+  if (next < session_.config.steps) return next;
+  leave();
+  return session_.config.steps;
+}
+
+void PsSynchronizer::leave() {
+  await_all();
+  for (BundleId id = 0; id < exchanges_.size(); ++id) {
+    Header header = push_header(id);
+    header.flags = kLast | kNothing;
+    header.clock = session_.config.steps;
+    channel_.say_nothing(id, header);
   }
 }
 

@@ -17,19 +17,27 @@ class PsSynchronizer final : public Synchronizer {
 
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
+  bool is_last(bool last, bool diverged) override;
   void finish_step(Step step, bool last) override;
+  Step next_step(Step step) override;
   void progress() override;
 
  private:
   struct Exchange {
     std::size_t missing = 0;   ///< Tensors whose gradient is not ready.
     bool answered = true;      ///< The last push has its reply.
+    bool dropped = false;      ///< And was dropped.
     std::int64_t version = 0;  ///< Of the values here.
   };
 
+  Header push_header(BundleId id) const;
   void push(BundleId id);
   void note(std::span<const WorkerChannel::Arrival> arrivals);
   void await(BundleId id);
+  void await_all();
+  /// Where servers make the updates of steps without this worker: goes on with them, or ends with them.
+  Step catch_up(Step next);
+  void leave();
 
   Session& session_;
   const WorkerSide& side_;
@@ -37,6 +45,12 @@ class PsSynchronizer final : public Synchronizer {
   WorkerChannel channel_;
   std::vector<Exchange> exchanges_;  ///< [bundles]
   std::size_t unanswered_ = 0;       ///< Pushes without a reply.
+  bool recomputes_;                  ///< A push that was dropped is made again.
+  bool skips_;                       ///< Updates may do without this worker.
+  bool again_ = false;               ///< The present pass makes anew what was dropped, and nothing else.
+  bool last_ = false;                ///< The step under way is the last.
+  bool stop_ = false;                ///< So the pushes of this step say: training has diverged.
+  bool heard_stop_ = false;          ///< So a reply has said; holds from the next step on.
   mpi::Chance chance_;
 };
 

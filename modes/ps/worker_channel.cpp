@@ -104,7 +104,7 @@ void WorkerChannel::push(BundleId id, const Header& header) {
   }
 }
 
-void WorkerChannel::send(BundleId id, const Header& header) {
+void WorkerChannel::write_push(BundleId id, const Header& header) {
   const Bundle& one = bundle(id);
   if (wire_ == Wire::fp32) {
     write_header(header, outgoing().subspan(one.header_begin));
@@ -112,6 +112,10 @@ void WorkerChannel::send(BundleId id, const Header& header) {
     std::memcpy(packed(id).data(), &header, sizeof header);
     narrow(wire_, outgoing().subspan(one.begin, one.elements), narrow_elements(packed(id)));
   }
+}
+
+void WorkerChannel::send(BundleId id, const Header& header) {
+  write_push(id, header);
   Exchange& exchange = exchanges_[id];
   exchange.missing = exchange.requests;
   for (int i = 0; i < exchange.requests; ++i) requests_.start(exchange.first + i);
@@ -121,6 +125,19 @@ void WorkerChannel::sum(BundleId id) {
   const Bundle& one = bundle(id);
   for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i] = gradients_[i].data() + one.begin;
   steelyard::sum(parts_, outgoing().subspan(one.begin, one.elements));
+}
+
+void WorkerChannel::say_nothing(BundleId id, const Header& header) {
+  if (exchanges_[id].route == Route::memory) {
+    push(id, header);
+    return;
+  }
+  // The receives of a reply stay inactive; they come first.
+  const Exchange& exchange = exchanges_[id];
+  const int sends = bundle(id).pushed(wire_).messages;
+  write_push(id, header);
+  for (int i = exchange.requests - sends; i < exchange.requests; ++i) requests_.start(exchange.first + i);
+  for (int done = 0; done < sends;) done += static_cast<int>(requests_.wait_some(session_.wait).size());
 }
 
 bool WorkerChannel::advance(const Header& header) {
@@ -133,7 +150,7 @@ bool WorkerChannel::advance(const Header& header) {
   }
   const std::int64_t version = side_.node->version(id);
   if (version == header.version) return false;
-  arrivals_.push_back({id, version});
+  arrivals_.push_back({id, version, header.worker, 0});
   return true;
 }
 
@@ -170,7 +187,7 @@ void WorkerChannel::complete(std::span<const int> requests) {
 void WorkerChannel::accept(const Header& header, BundleId bundle) {
   require(header.kind == Kind::reply && header.bundle == bundle && bundle < exchanges_.size(),
           "a reply arrives in the place of its bundle");
-  arrivals_.push_back({bundle, header.version});
+  arrivals_.push_back({bundle, header.version, header.worker, header.flags});
 }
 
 }  // namespace steelyard::ps

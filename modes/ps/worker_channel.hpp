@@ -17,8 +17,9 @@ namespace steelyard::ps {
 struct WorkerSide {
   const Plan& plan;
   int worker = 0;
-  std::vector<int> source_at;        ///< [servers] its number, or its node's, among the server's sources.
-  const NodeMemory* node = nullptr;  ///< Null where nothing is shared.
+  std::vector<int> source_at;  ///< [servers] its number, or its node's, among the server's sources.
+  std::vector<std::vector<int>> worker_of_source;  ///< [servers, sources] the first worker of each source.
+  const NodeMemory* node = nullptr;                ///< Null where nothing is shared.
 };
 
 class WorkerChannel {
@@ -27,6 +28,8 @@ class WorkerChannel {
   struct Arrival {
     BundleId bundle = 0;
     std::int64_t version = 0;
+    int completed_by = 0;     ///< Source, in the server's numbering, whose push let the read be answered.
+    std::uint32_t flags = 0;  ///< Of the reply.
   };
 
   /// All are borrowed. `parameters` has the arenas of the node's memory where there is one.
@@ -36,6 +39,8 @@ class WorkerChannel {
   void push(BundleId id, const Header& header);
   /// Gives the transfers a chance to move. Valid until the next call.
   std::span<const Arrival> poll();
+  /// Pushes a header that is not answered, with whatever the gradient is: for the end of a conversation.
+  void say_nothing(BundleId id, const Header& header);
   /// As poll, but waits until there is one; a push must be unanswered.
   std::span<const Arrival> wait();
   /// Nothing travels in messages of this worker, so a poll sees all there is to see.
@@ -76,6 +81,8 @@ class WorkerChannel {
   std::span<std::uint16_t> packed(BundleId id);
   /// What is sent: the worker's gradients, or those of its node.
   std::span<float> outgoing() const { return gradients_.front(); }
+  /// Puts a push where its messages are sent from.
+  void write_push(BundleId id, const Header& header);
   void send(BundleId id, const Header& header);
   void sum(BundleId id);
   /// Moves a push of the node on. @return whether this worker has nothing more to do for it.

@@ -4,6 +4,7 @@
 #include "modes/mode.hpp"
 #include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
+#include "modes/ps/staleness/staleness.hpp"
 #include "modes/ps/transport.hpp"
 #include "src/cli/options.hpp"
 #include "src/collective/collective.hpp"
@@ -46,7 +47,21 @@ const OptionSpec kSpecs[] = {
     {"consistency", kBoth, OptionKind::text, "bsp", 0, 0, "Mode",
      HELP("ps, how far workers may drift apart\n" + ps::consistency_help())},
     {"lr-scale", kBoth, OptionKind::text, "none", 0, 0, "Mode",
-     HELP("asp: workers divides the learning rate by the number of workers; or none")},
+     HELP("asp, ssp: workers divides the learning rate by the number of workers; or none")},
+    {"max-lag", kBoth, OptionKind::integer, "3", 0, kMost, "Staleness",
+     HELP("ssp: steps by which a worker may lead the slowest")},
+    {"backup-workers", kBoth, OptionKind::integer, "0", 0, kMostInt, "Staleness",
+     HELP("bsp: pushes of a step that its update does without; they are dropped when they come, and their "
+          "workers go on with the step that the others are at")},
+    {"staleness-policy", kBoth, OptionKind::text, "keep", 0, 0, "Staleness",
+     HELP("asp, ssp: what becomes of a gradient whose values have been updated since they were read\n" +
+          ps::staleness_help())},
+    {"max-staleness", kBoth, OptionKind::integer, "8", 0, kMost, "Staleness",
+     HELP("drop: the most updates between read and apply")},
+    {"on-drop", kBoth, OptionKind::text, "skip", 0, 0, "Staleness",
+     HELP("drop, cost_aware: skip goes on with the next batch; recompute makes what was dropped again from "
+          "newer values")},
+    {"compensation", kBoth, OptionKind::real, "0.04", 0, 1e6, "Staleness", HELP("compensate: lambda")},
     {"bundle-bytes", kPlaced, OptionKind::integer, "131072", 4, kMostInt, "Mode",
      HELP("ps: whole tensors of one server ride together up to this size")},
     {"piece-bytes", kBoth, OptionKind::integer, "0", 0, kMostInt, "Mode",

@@ -72,6 +72,8 @@ Status check_combinations(const Options& options) {
   const bool replay = options.text("model").starts_with("replay");
   const std::string& optimizer = options.text("optimizer");
   const std::string& consistency = options.text("consistency");
+  const std::string& staleness = options.text("staleness-policy");
+  const bool alone = consistency == "asp" || consistency == "ssp";
   const auto only = [&](std::string_view name, bool holds, std::string_view condition) {
     return [&options, name, holds, condition] { return only_with(options, name, holds, condition); };
   };
@@ -84,6 +86,9 @@ Status check_combinations(const Options& options) {
       },
       [&] {
         return one_of(options, "lr-scale", {"none", "workers"});
+      },
+      [&] {
+        return one_of(options, "on-drop", {"skip", "recompute"});
       },
       [&] {
         return train ? one_of(options, "evaluate", {"epoch", "end", "never"})
@@ -100,7 +105,14 @@ Status check_combinations(const Options& options) {
       only("bundle-bytes", ps, "--mode ps"), only("piece-bytes", ps, "--mode ps"),
       only("transport", ps, "--mode ps"), only("aggregate", ps, "--mode ps"),
       only("server-weight", ps, "--mode ps"), only("server-memory", ps, "--mode ps"),
-      only("lr-scale", options.text("lr-scale") == "none" || consistency == "asp", "--consistency asp"),
+      only("lr-scale", options.text("lr-scale") == "none" || alone, "--consistency asp or ssp"),
+      only("max-lag", consistency == "ssp", "--consistency ssp"),
+      only("backup-workers", ps && consistency == "bsp", "--consistency bsp"),
+      only("staleness-policy", ps && alone, "--consistency asp or ssp"),
+      only("max-staleness", staleness == "drop", "--staleness-policy drop"),
+      only("on-drop", staleness == "drop" || staleness == "cost_aware",
+           "--staleness-policy drop or cost_aware"),
+      only("compensation", staleness == "compensate", "--staleness-policy compensate"),
       only("collective", !train || !ps, "--mode allreduce"),
       only("sharded-optimizer", !train || !ps, "--mode allreduce"),
       only("bucket-mib", !train || !ps, "--mode allreduce"),
@@ -170,6 +182,11 @@ Expected<TrialRequest> trial_request(const Options& options) {
   if (!placement) return placement.error();
   config.placement_options = std::move(placement).value();
   config.consistency = options.text("consistency");
+  config.consistency_options = {options.integer("max-lag"),
+                                static_cast<int>(options.integer("backup-workers"))};
+  config.staleness_policy = options.text("staleness-policy");
+  config.staleness_options = {options.integer("max-staleness"), options.real("compensation"),
+                              options.text("on-drop") == "recompute"};
   config.rate_by_workers = options.text("lr-scale") == "workers";
   config.bundle_bytes = static_cast<std::size_t>(options.integer("bundle-bytes"));
   config.piece_bytes = static_cast<std::size_t>(options.integer("piece-bytes"));
@@ -219,6 +236,7 @@ Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec
   if (config.piece_bytes < kLeastPiece)
     return Error{
         fmt::format("--piece-bytes {}: must be 0, or {} to 2147483647", config.piece_bytes, kLeastPiece)};
+  if (config.mode == "ps") config.policy_copies = ps::policy_copies(config, workers);
   if (config.rate_by_workers) config.optimizer_options.rate /= static_cast<float>(workers);
   if (auto good = check_trial(config, model, topology); !good) return good.error();
   return config;

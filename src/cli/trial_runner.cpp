@@ -132,7 +132,8 @@ trace::TrialRow TrialRunner::trial_row(std::uint16_t id, const PlannedTrial& tri
   row.sharded_optimizer = !ps && c.sharded_optimizer ? 1 : 0;
   row.placement = text<64>(ps ? c.placement : "");
   row.consistency = text<16>(ps ? c.consistency : "");
-  row.staleness_policy = text<16>(ps ? "keep" : "");
+  row.staleness_policy = text<16>(ps ? c.staleness_policy : "");
+  row.max_lag = ps && c.consistency == "ssp" ? c.consistency_options.max_lag : 0;
   row.servers = ps ? c.servers : 0;
   row.workers = static_cast<std::int32_t>(roles_of(c, launch_.topology).workers.size());
   row.seed = c.seed;

@@ -10,7 +10,7 @@ class Adagrad final : public Optimizer {
 
   std::size_t state_per_element() const override { return 1; }
   void apply(const Update& u) const override {
-    kernels::update(kernels::AdagradRule{options_.rate, 1e-10F},
+    kernels::update(kernels::AdagradRule{options_.rate * u.rate, 1e-10F},
                     {u.from.size(), u.from.data(), u.gradient.data(), u.to.data(), u.state.data()});
   }
 

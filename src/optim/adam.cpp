@@ -15,7 +15,7 @@ class Adam final : public Optimizer {
     constexpr double kBeta1 = 0.9;
     constexpr double kBeta2 = 0.999;
     const auto count = static_cast<double>(u.count);
-    const kernels::AdamRule rule{options_.rate,
+    const kernels::AdamRule rule{options_.rate * u.rate,
                                  static_cast<float>(kBeta1),
                                  static_cast<float>(kBeta2),
                                  1e-8F,

@@ -43,7 +43,8 @@ void apply_sum(const Optimizer& optimizer, std::span<const float* const> gradien
       gradient = block;
     }
     optimizer.apply({update.from.subspan(begin, count), gradient, update.to.subspan(begin, count),
-                     update.state.subspan(begin * per_element, count * per_element), update.count});
+                     update.state.subspan(begin * per_element, count * per_element), update.count,
+                     update.rate});
   }
 }
 

@@ -10,7 +10,7 @@ class Nesterov final : public Optimizer {
 
   std::size_t state_per_element() const override { return 1; }
   void apply(const Update& u) const override {
-    kernels::update(kernels::NesterovRule{options_.rate, options_.momentum},
+    kernels::update(kernels::NesterovRule{options_.rate * u.rate, options_.momentum},
                     {u.from.size(), u.from.data(), u.gradient.data(), u.to.data(), u.state.data()});
   }
 

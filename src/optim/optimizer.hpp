@@ -26,6 +26,7 @@ struct Update {
   std::span<float> to;              ///< [n] values after; `from` itself, or apart from it.
   std::span<float> state;           ///< [n x state_per_element()], zero before the first update.
   std::int64_t count = 1;           ///< Which update of these elements this is, from 1.
+  float rate = 1.0F;                ///< Times the optimizer's own.
 };
 
 class Optimizer {

@@ -10,7 +10,7 @@ class Sgd final : public Optimizer {
 
   std::size_t state_per_element() const override { return 0; }
   void apply(const Update& u) const override {
-    kernels::update(kernels::SgdRule{options_.rate},
+    kernels::update(kernels::SgdRule{options_.rate * u.rate},
                     {u.from.size(), u.from.data(), u.gradient.data(), u.to.data(), u.state.data()});
   }
 

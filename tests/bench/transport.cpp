@@ -91,7 +91,7 @@ class Exchange {
     Parameters parameters(model_.inventory, plan_.layout, node == nullptr ? Arenas{} : node->arenas(0));
     std::vector<double> seconds;
     {
-      const ps::WorkerSide side{plan_, 0, {0}, node};
+      const ps::WorkerSide side{plan_, 0, {0}, {{0}}, node};
       ps::PsSynchronizer synchronizer(session, side, parameters);
       mpi::barrier(session.pushes, session.wait);
       for (Step step = 0; step < config_.steps; ++step) {

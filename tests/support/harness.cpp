@@ -79,6 +79,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   outcome.evaluations = session.evaluations;
   outcome.choices = session.collective_choices;
   outcome.bucket_rebuilds = session.bucket_rebuilds;
+  outcome.drops = session.drops;
   return outcome;
 }
 

@@ -26,6 +26,7 @@ struct Outcome {
   std::vector<EvaluationPart> evaluations;  ///< This worker's.
   std::vector<CollectiveChoice> choices;    ///< This worker's.
   int bucket_rebuilds = 0;                  ///< This worker's.
+  std::uint64_t drops = 0;                  ///< That this worker has heard of.
 };
 
 /// Collective: the launch's ranks as if they were on `nodes` nodes in turn, for what differs between nodes.

@@ -36,6 +36,11 @@ class Memory {
   std::vector<BundleMemory> views_;
 };
 
+inline const StalenessPolicy& kept() {
+  static const auto kPolicy = make_staleness("keep").value();
+  return *kPolicy;
+}
+
 inline Header push_header(BundleId id, int worker, Clock clock, std::int64_t version) {
   Header header;
   header.bundle = id;

@@ -16,7 +16,7 @@ float sum_after(const std::vector<int>& arrivals, bool in_worker_order) {
   const auto consistency = make_consistency("bsp").value();
   const auto optimizer = make_optimizer("sgd", {1.0F, 0.0F}).value();
   Memory memory(std::array<std::size_t, 1>{1}, 3, 1);
-  Server server({3, 0, 1, in_worker_order}, *optimizer, *consistency, std::array<BundleId, 1>{0},
+  Server server({3, 0, 1, in_worker_order}, {*optimizer, *consistency, kept()}, std::array<BundleId, 1>{0},
                 memory.views());
   for (const int worker : arrivals) {
     memory.gradient(worker, 0)[0] = kGradients[static_cast<std::size_t>(worker)];
@@ -42,7 +42,7 @@ TEST(Server, SumsThePushesOfAnyNumberOfWorkers) {
   const auto optimizer = make_optimizer("momentum", {1.0F, 0.5F}).value();
   for (int workers = 1; workers <= 20; ++workers) {
     Memory memory(std::array<std::size_t, 1>{kMany}, workers, 1);
-    Server server({workers, 0, 1, false}, *optimizer, *consistency, std::array<BundleId, 1>{0},
+    Server server({workers, 0, 1, false}, {*optimizer, *consistency, kept()}, std::array<BundleId, 1>{0},
                   memory.views());
     for (Clock step = 1; step <= 2; ++step) {
       for (int worker = 0; worker < workers; ++worker) {
@@ -50,7 +50,7 @@ TEST(Server, SumsThePushesOfAnyNumberOfWorkers) {
         server.receive(worker, 0, push_header(0, worker, step, step - 1), 1);
       }
       server.due().clear();
-      for (int worker = 0; worker < workers; ++worker) server.sent({worker, 0, 0, step, step}, 1);
+      for (int worker = 0; worker < workers; ++worker) server.sent({worker, 0, 0}, 1);
     }
     const auto sum = static_cast<float>(workers * (workers + 1) / 2);
     for (const float value : server.values(0)) ASSERT_EQ(value, -2.5F * sum) << workers << " workers";

@@ -30,7 +30,8 @@ class World {
         optimizer_(make_optimizer("sgd", {1.0F, 0.0F}).value()),
         copies_(consistency_->pushes_per_update(kWorkers) == kWorkers ? 1 : 2),
         memory_(kElements, kWorkers, copies_),
-        server_({kWorkers, 0, copies_, in_worker_order}, *optimizer_, *consistency_, kIds, memory_.views()) {}
+        server_({kWorkers, 0, copies_, in_worker_order}, {*optimizer_, *consistency_, kept()}, kIds,
+                memory_.views()) {}
 
   /// A worker may push a bundle when it has the reply to its push before.
   bool can_push(int worker, int bundle) const {
@@ -219,7 +220,8 @@ TEST(Server, RepliesRotate) {
   const auto optimizer = make_optimizer("sgd", {}).value();
   constexpr int kMany = 4;
   const Memory memory(std::array<std::size_t, 1>{1}, kMany, 1);
-  Server server({kMany, 2, 1, false}, *optimizer, *consistency, std::array<BundleId, 1>{0}, memory.views());
+  Server server({kMany, 2, 1, false}, {*optimizer, *consistency, kept()}, std::array<BundleId, 1>{0},
+                memory.views());
   for (int worker = 0; worker < kMany; ++worker) server.receive(worker, 0, push_header(0, worker, 1, 0), 1);
   std::vector<int> order;
   for (const Reply& reply : server.due()) order.push_back(reply.worker);

@@ -3,7 +3,7 @@
 
 namespace steelyard::ps {
 
-using MakeConsistency = std::unique_ptr<Consistency>();
+using MakeConsistency = std::unique_ptr<Consistency>(const ConsistencyOptions& options);
 
 #define CONSISTENCY(name, help) MakeConsistency make_##name;
 #include "modes/ps/consistency/consistencies.def"
@@ -17,10 +17,11 @@ constexpr Choice<MakeConsistency> kRows[] = {
 };
 }  // namespace
 
-Expected<std::unique_ptr<Consistency>> make_consistency(std::string_view name) {
+Expected<std::unique_ptr<Consistency>> make_consistency(std::string_view name,
+                                                        const ConsistencyOptions& options) {
   auto make = choose<MakeConsistency>("consistency", kRows, name);
   if (!make) return make.error();
-  return make.value()();
+  return make.value()(options);
 }
 
 std::string consistency_help() { return help<MakeConsistency>(kRows); }
