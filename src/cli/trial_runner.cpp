@@ -9,6 +9,7 @@
 
 #include "src/base/log.hpp"
 #include "src/cli/report.hpp"
+#include "src/cli/staleness_report.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -45,12 +46,14 @@ constexpr const char* kSummaryHead =
 std::string summary_line(const trace::TrialRow& r, const TrialResult& result) {
   const trace::TrialSummary& s = result.summary;
   return fmt::format(
-      "{},\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4f},{:."
-      "5f},{:016x}",
-      r.id, view(r.label), view(r.mode), view(r.collective), view(r.placement), view(r.consistency),
-      r.servers, r.workers, r.batch, r.steps, r.warmup, r.repeat, r.order, r.confirmation, view(r.status),
-      s.images_per_s, s.step_ms.median, s.step_ms.low, s.step_ms.high, s.loss, s.accuracy,
-      s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash);
+             "{},\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:."
+             "4f},{:."
+             "5f},{:016x}",
+             r.id, view(r.label), view(r.mode), view(r.collective), view(r.placement), view(r.consistency),
+             r.servers, r.workers, r.batch, r.steps, r.warmup, r.repeat, r.order, r.confirmation,
+             view(r.status), s.images_per_s, s.step_ms.median, s.step_ms.low, s.step_ms.high, s.loss,
+             s.accuracy, s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash) +
+         staleness_csv(r, s);
 }
 
 }  // namespace
@@ -169,7 +172,8 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   const Roles roles = roles_of(trial.config, launch_.topology);
   const auto [role, index] = role_of(roles, launch_.world.rank());
   const auto workers = launch_.world.split(role == "worker" ? 0 : -1);
-  recorder_.begin_trial(id, trial.config.steps);
+  const bool ps = trial.config.mode == "ps";
+  recorder_.begin_trial(id, trial.config.steps, ps ? static_cast<int>(roles.workers.size()) : 0);
   const auto show = [&](Step done) {
     if (!launch_.speaks() || !progress.due()) return;
     const double part = static_cast<double>(done) / static_cast<double>(trial.config.steps);
@@ -270,7 +274,7 @@ void TrialRunner::finish(int exit_status) {
   tables_.manifest = manifest_.dump();
   // Planned trials that never ran (a comparison may end early) stay in the table as planned.
   trace::write_run_file(directory_->path(), tables_, settings_.trace);
-  std::vector<std::string> lines{kSummaryHead};
+  std::vector<std::string> lines{kSummaryHead + staleness_csv_head()};
   lines.insert(lines.end(), summary_lines_.begin(), summary_lines_.end());
   directory_->write_summary(lines);
   directory_->finish();
