@@ -81,6 +81,19 @@ TEST(Straggler, AWorkerBehindASlowLinkWaitsItself) {
   EXPECT_TRUE(found->chronic);
 }
 
+TEST(Straggler, AWorkerALittleSlowerIsSlowItselfUnlessItWaitsMoreThanTheOthers) {
+  TrialData data = bsp(120, [](int worker, int) { return worker == 2 ? 4.2 : 4.0; });
+  auto found = find_straggler(data);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->worker, 2);
+  EXPECT_EQ(found->reason, StragglerReason::compute);
+  EXPECT_NEAR(found->compute_ratio, 1.05, 1e-9);
+  for (StepRow& row : data.ranks[3].steps) row.wait_ns = 1 * kMs;
+  found = find_straggler(data);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->reason, StragglerReason::wait);
+}
+
 TEST(Straggler, OneHiccupIsNamedByItsStep) {
   const Compute compute = [](int worker, int step) {
     return worker == 0 && step == 57 ? 4000.0 : 4.0 + (step + worker) % 3;

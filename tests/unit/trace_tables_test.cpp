@@ -147,11 +147,12 @@ TEST_F(TraceTables, ARunOfAnOlderProgramIsRead) {
   EXPECT_TRUE(s.wait.waited_for.empty());
 }
 
-/// Makes /NAME of a file claim `rows` of which it has none, in chunks of `chunk_rows`.
-void claim(const std::string& path, const Table& table, hsize_t rows, hsize_t chunk_rows = 1024) {
+/// Makes /NAME of a file claim `rows`, of which it has the first.
+void claim(const std::string& path, const Table& table, hsize_t rows) {
   const Handle file = open(path, H5F_ACC_RDWR);
   ASSERT_GE(H5Ldelete(file.id(), table.name, H5P_DEFAULT), 0);
-  const Handle dataset = create_table(file.id(), table, chunk_rows);
+  const Handle dataset = create_table(file.id(), table, 1024);
+  append_rows(dataset.id(), table, std::vector<std::byte>(table.row_bytes).data(), 1);
   ASSERT_GE(H5Dset_extent(dataset.id(), &rows), 0);
 }
 
