@@ -39,7 +39,12 @@ void Meter::count_reply(const Moved& moved) {
 }
 
 void Meter::count_drops() {
-  row_.dropped += server_.drops().size();
+  for (const Drop& one : server_.drops()) {
+    ++row_.dropped;
+    recorder_.add(trace::DropRow{recorder_.trial(), one.clock - 1, side_.source(one.worker).workers.front(),
+                                 static_cast<std::int32_t>(side_.bundle(one.bundle).shards.front()),
+                                 static_cast<std::int32_t>(one.staleness), one.age_ns, one.reason});
+  }
   server_.drops().clear();
 }
 

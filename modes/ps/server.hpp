@@ -13,6 +13,7 @@
 #include "modes/ps/staleness/experience.hpp"
 #include "src/base/aligned.hpp"
 #include "src/optim/optimizer.hpp"
+#include "src/trace/rows.hpp"
 
 namespace steelyard::ps {
 
@@ -59,12 +60,9 @@ struct StalenessCount {
   std::int64_t age_ns = 0;  ///< Sum.
 };
 
-/// Why a push is no part of any update.
-enum class DropReason : std::uint8_t {
-  stale,    ///< By the staleness policy.
-  late,     ///< Its step had enough others.
-  stopped,  ///< Training has diverged.
-};
+using trace::DropReason;
+
+/// A push that is no part of any update.
 struct Drop {
   int worker = 0;
   int bundle = 0;

@@ -77,6 +77,7 @@ void PsSynchronizer::note(std::span<const WorkerChannel::Arrival> arrivals) {
     exchange.answered = true;
     exchange.dropped = (arrival.flags & kDropped) != 0;
     exchange.version = arrival.version;
+    exchange.waited_for = other_worker(arrival);
     heard_stop_ = heard_stop_ || (arrival.flags & kStop) != 0;
     --unanswered_;
     session_.drops += exchange.dropped ? 1 : 0;
@@ -92,7 +93,24 @@ void PsSynchronizer::await(BundleId id) {
   const trace::Scope scope(session_.recorder, Phase::wait,
                            session_.roles.servers[static_cast<std::size_t>(bundle.server)],
                            static_cast<int>(bundle.shards.front()), bundle.bytes());
+  const std::int64_t begin_ns = session_.recorder.now_ns();
   while (!exchange.answered) note(channel_.wait());
+  record_read(id, begin_ns);
+}
+
+int PsSynchronizer::other_worker(const WorkerChannel::Arrival& arrival) const {
+  const auto server = static_cast<std::size_t>(plan_.bundles[arrival.bundle].server);
+  if (arrival.completed_by == side_.source_at[server]) return -1;
+  return side_.worker_of_source[server][static_cast<std::size_t>(arrival.completed_by)];
+}
+
+void PsSynchronizer::record_read(BundleId id, std::int64_t begin_ns) {
+  const trace::Recorder& recorder = session_.recorder;
+  const auto [low, high] = std::ranges::minmax_element(exchanges_, {}, &Exchange::version);
+  session_.recorder.add(trace::ReadRow{recorder.trial(), recorder.step(),
+                                       static_cast<std::int32_t>(plan_.bundles[id].shards.front()),
+                                       recorder.now_ns() - begin_ns, exchanges_[id].waited_for,
+                                       static_cast<std::int32_t>(high->version - low->version)});
 }
 
 void PsSynchronizer::await_all() {

@@ -28,12 +28,16 @@ class PsSynchronizer final : public Synchronizer {
     bool answered = true;      ///< The last push has its reply.
     bool dropped = false;      ///< And was dropped.
     std::int64_t version = 0;  ///< Of the values here.
+    int waited_for = -1;       ///< Other worker whose push let the read be answered.
   };
 
   Header push_header(BundleId id) const;
   void push(BundleId id);
   void note(std::span<const WorkerChannel::Arrival> arrivals);
   void await(BundleId id);
+  /// Worker whose push let the read be answered; none if that was this worker's own.
+  int other_worker(const WorkerChannel::Arrival& arrival) const;
+  void record_read(BundleId id, std::int64_t begin_ns);
   void await_all();
   /// Where servers make the updates of steps without this worker: goes on with them, or ends with them.
   Step catch_up(Step next);

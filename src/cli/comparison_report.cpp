@@ -5,6 +5,7 @@
 #include "src/cli/comparison.hpp"
 #include "src/cli/lab.hpp"
 #include "src/cli/report.hpp"
+#include "src/cli/staleness_report.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -32,13 +33,25 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
   for (const TrialResult& one : all) {
     if (trace::view(one.data.row.label) != label || one.data.row.confirmation != 0) continue;
     step.push_back(one.summary.step_ms.median);
-    const trace::PhaseTimes& p = one.summary.phases_ms;
-    const double all_phases = p.data + p.forward + p.backward + p.push + p.wait + p.update;
-    wait.push_back(100.0 * p.wait / std::max(all_phases, 1e-9));
+    wait.push_back(100.0 * one.summary.wait.share);
     bytes.push_back(one.summary.server_bytes.max_over_mean);
     busy.push_back(100.0 * one.data.final.core_busy);
   }
   return {trace::median(step), trace::median(wait), trace::median(bytes), trace::median(busy)};
+}
+
+std::vector<TrialView> views_of(const std::vector<TrialResult>& all) {
+  std::vector<TrialView> views;
+  for (const TrialResult& one : all) views.push_back({one.data.row, one.summary});
+  return views;
+}
+
+/// Those of one contestant, without the fresh ones.
+std::vector<TrialView> rounds_of(const std::vector<TrialView>& all, const std::string& label) {
+  std::vector<TrialView> rounds;
+  for (const TrialView& one : all)
+    if (trace::view(one.row.label) == label && one.row.confirmation == 0) rounds.push_back(one);
+  return rounds;
 }
 
 }  // namespace
@@ -65,17 +78,22 @@ std::string Comparison::text(const trace::RunTables& tables) const {
   for (const std::string& one : asymmetries(contest_, talks(), setup_.launch.topology))
     out += line_text("unalike", one);
   out += "\n";
-  Table table({"contestant", "images/s", "95 % interval", "step ms", "wait %", "max/mean", "cores %"});
+  const std::vector<TrialView> trials = views_of(all_);
+  const StalenessColumns columns(trials);
+  Table table(with({"contestant", "images/s", "95 % interval", "step ms", "wait %", "max/mean", "cores %"},
+                   columns.heads()));
   for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
     const Contestant& c = contest_.contestants[i];
     const bool ps = c.config.mode == "ps";
     const trace::Estimate speed = trace::estimate_median(results_[i], 1.0 - kAlpha);
     const RoundMedians m = medians(all_, c.label);
-    table.add({c.label, number_text(speed.median), speed_range(speed), number_text(m.step_ms),
-               fmt::format("{:.0f}", m.wait_share), ps ? fmt::format("{:.2f}", m.server_bytes) : "-",
-               fmt::format("{:.0f}", m.core_busy)});
+    table.add(with({c.label, number_text(speed.median), speed_range(speed), number_text(m.step_ms),
+                    fmt::format("{:.0f}", m.wait_share), ps ? fmt::format("{:.2f}", m.server_bytes) : "-",
+                    fmt::format("{:.0f}", m.core_busy)},
+                   columns.cells(rounds_of(trials, c.label))));
   }
-  out += table.text() + "\n";
+  out += table.text() + columns.legend() + "\n";
+  if (const std::string stragglers = stragglers_text(trials); !stragglers.empty()) out += stragglers + "\n";
   Table ratios({"images/s against", "at equal", "ratio", "interval", "confidence %", "differs"});
   for (const Ratio& r : contest_.ratios)
     ratios.add({r.a + " / " + r.b, r.basis, fmt::format("{:.3f}", r.estimate.median), ratio_range(r.estimate),
@@ -93,6 +111,7 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
     auto trial = trial_json(run, tables, one.data, one.summary);
     trial["collective_choices"] = one.collective_choices;
     trial["bucket_rebuilds"] = one.bucket_rebuilds;
+    trial["drops"]["heard_by_workers"] = one.drops_heard;
     trial["repeat"] = one.data.row.repeat;
     trial["order"] = one.data.row.order;
     trial["confirmation"] = one.data.row.confirmation != 0;

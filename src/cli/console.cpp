@@ -63,6 +63,11 @@ std::string Table::text() const {
   return text;
 }
 
+std::vector<std::string> with(std::vector<std::string> row, const std::vector<std::string>& more) {
+  row.insert(row.end(), more.begin(), more.end());
+  return row;
+}
+
 std::string wrapped(const std::string& text, std::size_t width, const std::string& hanging) {
   std::string out;
   std::size_t column = 0;

@@ -21,6 +21,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// `row`, and what only some tables have after it.
+std::vector<std::string> with(std::vector<std::string> row, const std::vector<std::string>& more);
+
 /// Breaks `text` at spaces into lines of at most `width` characters; line breaks in it stay.
 std::string wrapped(const std::string& text, std::size_t width, const std::string& hanging = "");
 

@@ -2,7 +2,9 @@
 
 #include "src/cli/commands.hpp"
 #include "src/cli/console.hpp"
+#include "src/cli/output_file.hpp"
 #include "src/cli/report.hpp"
+#include "src/cli/staleness_report.hpp"
 #include "src/trace/reader.hpp"
 
 namespace steelyard::cli {
@@ -26,11 +28,18 @@ std::string state_text(const trace::RunData& run) {
 /// A trial of which nothing was recorded is not shown.
 bool has_steps(const trace::TrialSummary& summary) { return summary.steps > 0; }
 
-std::string trial_line(const trace::TrialData& trial, const trace::TrialSummary& s) {
-  return fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", trial.row.id,
-                     view(trial.row.label), trial.row.repeat, view(trial.row.status),
-                     number_text(s.images_per_s), number_text(s.step_ms.median), number_text(s.loss),
-                     s.server_load.empty() ? "-" : fmt::format("{:.2f}", s.server_bytes.max_over_mean));
+std::string trials_text(const std::vector<TrialView>& trials) {
+  const StalenessColumns columns(trials);
+  Table table(with({"contestant", "id", "round", "status", "images/s", "step ms", "loss", "max/mean"},
+                   columns.heads()));
+  for (const auto& [row, s] : trials)
+    table.add(with({std::string(view(row.label)), std::to_string(row.id), std::to_string(row.repeat),
+                    std::string(view(row.status)), number_text(s.images_per_s), number_text(s.step_ms.median),
+                    number_text(s.loss),
+                    s.server_load.empty() ? "-" : fmt::format("{:.2f}", s.server_bytes.max_over_mean)},
+                   columns.cells({{row, s}})));
+  const std::string stragglers = stragglers_text(trials);
+  return table.text() + columns.legend() + (stragglers.empty() ? "" : "\n" + stragglers);
 }
 
 std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
@@ -43,11 +52,10 @@ std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSu
     return text + trial_text(run.tables, run.trials.front(), summaries.front());
   }
   text += line_text("model", run.tables.model) + line_text("data", run.tables.data) + "\n";
-  text += fmt::format("{:>4}  {:<28} {:>5} {:>9} {:>12} {:>10} {:>10} {:>8}\n", "id", "contestant", "round",
-                      "status", "images/s", "step ms", "loss", "max/mean");
+  std::vector<TrialView> trials;
   for (std::size_t i = 0; i < run.trials.size(); ++i)
-    if (has_steps(summaries[i])) text += trial_line(run.trials[i], summaries[i]);
-  return text;
+    if (has_steps(summaries[i])) trials.push_back({run.trials[i].row, summaries[i]});
+  return text + trials_text(trials);
 }
 
 /// Without a trace the figures are those that run.h5 keeps. A run that is not complete keeps none.
@@ -78,9 +86,9 @@ nlohmann::json kept_json(const trace::RunData& run, const trace::TrialData& tria
   summary.accuracy = trial.final.accuracy;
   summary.trace_overhead = trial.final.trace_overhead;
   nlohmann::json out = trial_json(run.directory, run.tables, trial, summary);
-  for (const char* key :
-       {"steps", "measured_steps", "step_ms", "phases_ms", "goodput_gb_per_s", "worker_max_over_mean", "pop",
-        "pushes", "applied", "dropped", "staleness", "server_max_over_mean", "server_load", "messages"})
+  for (const char* key : {"steps", "measured_steps", "step_ms", "phases_ms", "goodput_gb_per_s",
+                          "worker_max_over_mean", "pop", "pushes", "applied", "dropped", "staleness", "drops",
+                          "wait", "straggler", "server_max_over_mean", "server_load", "messages"})
     out[key] = nullptr;
   return out;
 }
@@ -101,6 +109,10 @@ nlohmann::json run_json(const trace::RunData& run, const std::vector<trace::Tria
 
 int inspect(const Options& options) {
   const std::string& json_path = options.text("json");
+  if (auto good = check_path("json", json_path); !good) {
+    print_error(good.error());
+    return kUsage;
+  }
   const auto read = trace::read_run(options.target);
   if (!read) {
     print_error(read.error());
@@ -117,7 +129,7 @@ int inspect(const Options& options) {
   if (json_path.empty()) return kDone;
   if (auto written = write_json(json_path, run_json(run, summaries)); !written) {
     print_error(written.error());
-    return kUsage;
+    return kFailed;
   }
   return kDone;
 }

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/cli/commands.hpp"
 #include "src/cli/console.hpp"
 #include "src/cli/explain.hpp"
+#include "src/cli/output_file.hpp"
 #include "src/cli/placement_files.hpp"
 #include "src/cli/placement_report.hpp"
 #include "src/cli/placement_request.hpp"
@@ -46,40 +49,65 @@ std::string text_of(const PlacementTask& task, std::span<const PlacementFigures>
   return text;
 }
 
-Status write_files(const Options& options, const PlacementTask& task,
-                   std::span<const PlacementFigures> placements, const std::string& explanation) {
+/// What the options ask to be written beside the tables.
+struct Output {
+  std::string option;
+  std::string path;
+  std::string text;
+};
+
+Expected<std::vector<Output>> outputs_of(const Options& options, const PlacementTask& task,
+                                         std::span<const PlacementFigures> placements,
+                                         const std::string& explanation) {
+  std::vector<Output> all;
   if (const std::string& path = options.text("write"); !path.empty()) {
     auto text = explicit_text(task, placements.front());
     if (!text) return text.error();
-    if (auto written = write_text("write", path, text.value()); !written) return written;
+    all.push_back({"write", path, std::move(text).value()});
   }
   if (const std::string& path = options.text("csv"); !path.empty())
-    if (auto written = write_text("csv", path, placements_csv(task, placements)); !written) return written;
+    all.push_back({"csv", path, placements_csv(task, placements)});
   if (const std::string& path = options.text("json"); !path.empty())
-    return write_json(path, placements_json(task, placements, explanation));
-  return success();
+    all.push_back({"json", path, json_text(placements_json(task, placements, explanation))});
+  return all;
 }
 
-Status run(const Options& options) {
+/// The tables, and what else was asked for.
+struct Answer {
+  std::string text;
+  std::vector<Output> outputs;
+};
+
+Expected<Answer> answer(const Options& options) {
   auto task = placement_task(options);
   if (!task) return task.error();
   auto placements = place_all(task.value());
   if (!placements) return placements.error();
   const std::string explanation =
       options.flag("explain") ? explanation_of(options, task.value(), placements.value().front()) : "";
-  const bool taken =
-      options.text("json") == "-" || options.text("csv") == "-" || options.text("write") == "-";
-  print(text_of(task.value(), placements.value(), explanation), taken);
-  return write_files(options, task.value(), placements.value(), explanation);
+  auto outputs = outputs_of(options, task.value(), placements.value(), explanation);
+  if (!outputs) return outputs.error();
+  for (const Output& one : outputs.value())
+    if (auto good = check_path(one.option, one.path); !good) return good.error();
+  return Answer{text_of(task.value(), placements.value(), explanation), std::move(outputs).value()};
 }
 
 }  // namespace
 
 int place(const Options& options) {
-  const Status done = run(options);
-  if (done) return kDone;
-  print_error(done.error());
-  return kUsage;
+  const auto made = answer(options);
+  if (!made) {
+    print_error(made.error());
+    return kUsage;
+  }
+  const auto& [text, outputs] = made.value();
+  print(text, std::ranges::any_of(outputs, [](const Output& one) { return one.path == "-"; }));
+  for (const Output& one : outputs)
+    if (auto written = write_text(one.option, one.path, one.text); !written) {
+      print_error(written.error());
+      return kFailed;
+    }
+  return kDone;
 }
 
 }  // namespace steelyard::cli

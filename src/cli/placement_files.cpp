@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
 
 #include "modes/ps/placement/explicit.hpp"
 #include "src/cli/placement_report.hpp"
@@ -109,19 +105,6 @@ Expected<std::string> explicit_text(const PlacementTask& task, const PlacementFi
         "names "
         "that differ only in control characters or in blanks at their ends; rename them"};
   return text;
-}
-
-Status write_text(const std::string& option, const std::string& path, const std::string& text) {
-  if (path == "-") {
-    std::cout << text << std::flush;
-    return success();
-  }
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    return Error{fmt::format("--{} '{}': cannot be written: {}", option, path, std::strerror(errno))};
-  return success();
 }
 
 }  // namespace steelyard::cli

@@ -22,7 +22,4 @@ std::string placements_csv(const PlacementTask& task, std::span<const PlacementF
 /// @param figures with shards.
 Expected<std::string> explicit_text(const PlacementTask& task, const PlacementFigures& figures);
 
-/// To a file or, for "-", to standard output. @return an error that names option and file.
-Status write_text(const std::string& option, const std::string& path, const std::string& text);
-
 }  // namespace steelyard::cli

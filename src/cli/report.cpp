@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
 
-#include "src/base/expected.hpp"
 #include "src/cli/console.hpp"
+#include "src/cli/output_file.hpp"
+#include "src/cli/staleness_report.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -116,16 +112,14 @@ json timing_json(const trace::TrialSummary& s) {
 }
 
 json server_json(const trace::TrialSummary& s) {
-  json out = {
-      {"pushes", s.pushes},
-      {"applied", s.applied},
-      {"dropped", s.dropped},
-      {"staleness", {{"median", s.staleness.median}, {"p95", s.staleness.p95}, {"max", s.staleness.max}}},
-      {"server_max_over_mean",
-       {{"bytes", s.server_bytes.max_over_mean},
-        {"messages", s.server_messages.max_over_mean},
-        {"busy", s.server_busy.max_over_mean}}},
-      {"server_load", json::array()}};
+  json out = {{"pushes", s.pushes},
+              {"applied", s.applied},
+              {"dropped", s.dropped},
+              {"server_max_over_mean",
+               {{"bytes", s.server_bytes.max_over_mean},
+                {"messages", s.server_messages.max_over_mean},
+                {"busy", s.server_busy.max_over_mean}}},
+              {"server_load", json::array()}};
   for (const trace::ServerLoad& load : s.server_load)
     out["server_load"].push_back({{"server", load.server},
                                   {"rank", load.rank},
@@ -140,7 +134,7 @@ json server_json(const trace::TrialSummary& s) {
 
 std::string trial_title(const trace::TrialRow& row) {
   if (view(row.mode) == "ps")
-    return fmt::format("ps {}, {} + {}, placement {}, transport {}{}", view(row.consistency),
+    return fmt::format("ps {}, {} + {}, placement {}, transport {}{}", consistency_text(row),
                        plural(row.servers, "server"), plural(row.workers, "worker"), view(row.placement),
                        view(row.transport), view(row.aggregate) == "node" ? " summed by node" : "");
   const std::string wire = view(row.wire) == "fp32" ? "" : fmt::format(" in {}", view(row.wire));
@@ -154,6 +148,8 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   json out = configuration_json(run, tables, trial.row);
   out.update(timing_json(s));
   out.update(server_json(s));
+  out.update(policy_json(trial.row));
+  out.update(staleness_json(s));
   out["steps"] = s.steps;
   out["loss"] = is_replay(tables) ? json(nullptr) : number(s.loss);
   out["accuracy"] = number(s.accuracy);
@@ -198,10 +194,10 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                                               s.pop.parallel_efficiency, s.pop.load_balance,
                                               s.pop.communication_efficiency));
   if (s.pushes > 0)
-    text += line_text("pushes", fmt::format("{} applied of {}, staleness median {} / 95 % {} / max {}",
-                                            with_commas(static_cast<std::int64_t>(s.applied)),
-                                            with_commas(static_cast<std::int64_t>(s.pushes)),
-                                            s.staleness.median, s.staleness.p95, s.staleness.max));
+    text +=
+        line_text("pushes", fmt::format("{} applied of {}", with_commas(static_cast<std::int64_t>(s.applied)),
+                                        with_commas(static_cast<std::int64_t>(s.pushes))));
+  text += staleness_text(trial.row, s);
   if (trial.final.core_busy > 0.0)
     text += line_text("cores",
                       fmt::format("{:.0f} % busy on the busiest machine", 100.0 * trial.final.core_busy));
@@ -233,23 +229,13 @@ std::string choices_text(const json& choices) {
   return text;
 }
 
-Status write_json(const std::string& path, const json& value) {
-  if (path == "-") {
-    std::cout << value.dump(2) << std::endl;
-    return success();
-  }
-  std::ofstream file(path);
-  file << value.dump(2) << "\n";
-  file.close();
-  if (!file) return Error{fmt::format("--json '{}': cannot be written: {}", path, std::strerror(errno))};
-  return success();
+std::string json_text(const json& value) {
+  // Texts of a file that is not trusted may be no UTF-8.
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-Status check_json_path(const std::string& path) {
-  if (path.empty() || path == "-") return success();
-  std::ofstream file(path, std::ios::app);
-  if (!file) return Error{fmt::format("--json '{}': cannot be written: {}", path, std::strerror(errno))};
-  return success();
+Status write_json(const std::string& path, const json& value) {
+  return write_text("json", path, json_text(value));
 }
 
 }  // namespace steelyard::cli

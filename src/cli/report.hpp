@@ -26,9 +26,9 @@ std::string trial_title(const trace::TrialRow& row);
 nlohmann::json choices_json(const std::vector<CollectiveChoice>& choices);
 std::string choices_text(const nlohmann::json& choices);
 
-/// Writes `json` to a file or, for "-", to standard output. @return an error that names the file.
+/// Indented, with a line end. Bytes that are no UTF-8 become U+FFFD.
+std::string json_text(const nlohmann::json& json);
+/// Writes `json` as --json asks.
 Status write_json(const std::string& path, const nlohmann::json& json);
-/// Whether `path` can be written, known before the work begins.
-Status check_json_path(const std::string& path);
 
 }  // namespace steelyard::cli

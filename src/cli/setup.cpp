@@ -7,6 +7,7 @@
 #include "kernels/instructions.hpp"
 #include "src/cli/dry_run.hpp"
 #include "src/cli/lab.hpp"
+#include "src/cli/output_file.hpp"
 #include "src/cli/report.hpp"
 
 namespace steelyard::cli {
@@ -50,7 +51,7 @@ std::unique_ptr<Setup> Setup::begin(const Options& options) {
   RunSettings settings = run_settings(options).value();
   Launch launch = Launch::begin(settings.wait);
   if (any_error(launch, choose_instructions(launch, settings.instructions))) return nullptr;
-  const Status json = launch.speaks() && !settings.dry_run ? check_json_path(settings.json) : success();
+  const Status json = launch.speaks() ? check_path("json", settings.json) : success();
   if (any_error(launch, error_of(json))) return nullptr;
   auto lab = launch.speaks() ? read_lab() : Expected<nlohmann::json>(nullptr);
   if (any_error(launch, error_of(lab))) return nullptr;
@@ -80,7 +81,7 @@ int Setup::show_dry_run(const std::vector<TrialConfig>& configs) const {
   if (settings.json.empty()) return kDone;
   if (auto written = write_json(settings.json, configs.size() == 1 ? all.front() : all); !written) {
     print_error(written.error());
-    return kUsage;
+    return kFailed;
   }
   return kDone;
 }

@@ -9,6 +9,7 @@
 
 #include "src/base/log.hpp"
 #include "src/cli/report.hpp"
+#include "src/cli/staleness_report.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -45,12 +46,14 @@ constexpr const char* kSummaryHead =
 std::string summary_line(const trace::TrialRow& r, const TrialResult& result) {
   const trace::TrialSummary& s = result.summary;
   return fmt::format(
-      "{},\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4f},{:."
-      "5f},{:016x}",
-      r.id, view(r.label), view(r.mode), view(r.collective), view(r.placement), view(r.consistency),
-      r.servers, r.workers, r.batch, r.steps, r.warmup, r.repeat, r.order, r.confirmation, view(r.status),
-      s.images_per_s, s.step_ms.median, s.step_ms.low, s.step_ms.high, s.loss, s.accuracy,
-      s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash);
+             "{},\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:."
+             "4f},{:."
+             "5f},{:016x}",
+             r.id, view(r.label), view(r.mode), view(r.collective), view(r.placement), view(r.consistency),
+             r.servers, r.workers, r.batch, r.steps, r.warmup, r.repeat, r.order, r.confirmation,
+             view(r.status), s.images_per_s, s.step_ms.median, s.step_ms.low, s.step_ms.high, s.loss,
+             s.accuracy, s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash) +
+         staleness_csv(r, s);
 }
 
 }  // namespace
@@ -134,6 +137,10 @@ trace::TrialRow TrialRunner::trial_row(std::uint16_t id, const PlannedTrial& tri
   row.consistency = text<16>(ps ? c.consistency : "");
   row.staleness_policy = text<16>(ps ? c.staleness_policy : "");
   row.max_lag = ps && c.consistency == "ssp" ? c.consistency_options.max_lag : 0;
+  row.backup_workers = ps ? c.consistency_options.backup_workers : 0;
+  if (ps && (c.staleness_policy == "drop" || c.staleness_policy == "cost_aware"))
+    row.on_drop = text<16>(c.staleness_options.recompute ? "recompute" : "skip");
+  row.max_staleness = ps && c.staleness_policy == "drop" ? c.staleness_options.max_staleness : 0;
   row.servers = ps ? c.servers : 0;
   row.workers = static_cast<std::int32_t>(roles_of(c, launch_.topology).workers.size());
   row.seed = c.seed;
@@ -170,7 +177,8 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   const Roles roles = roles_of(trial.config, launch_.topology);
   const auto [role, index] = role_of(roles, launch_.world.rank());
   const auto workers = launch_.world.split(role == "worker" ? 0 : -1);
-  recorder_.begin_trial(id, trial.config.steps);
+  const bool ps = trial.config.mode == "ps";
+  recorder_.begin_trial(id, trial.config.steps, ps ? static_cast<int>(roles.workers.size()) : 0);
   const auto show = [&](Step done) {
     if (!launch_.speaks() || !progress.due()) return;
     const double part = static_cast<double>(done) / static_cast<double>(trial.config.steps);
@@ -201,6 +209,7 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
     manifest_["collective_choices"].push_back({{"trial", id}, {"buckets", result.collective_choices}});
   result.bucket_rebuilds = mpi::greatest(launch_.world, session.bucket_rebuilds);
   if (result.bucket_rebuilds > 0) manifest_["bucket_rebuilds"].push_back({{"trial", id}});
+  result.drops_heard = static_cast<std::int64_t>(mpi::sum(launch_.world, static_cast<double>(session.drops)));
   result.data.final.core_busy = busiest(cores, core_times());
   collect(session, row, result);
   return result;
@@ -271,7 +280,7 @@ void TrialRunner::finish(int exit_status) {
   tables_.manifest = manifest_.dump();
   // Planned trials that never ran (a comparison may end early) stay in the table as planned.
   trace::write_run_file(directory_->path(), tables_, settings_.trace);
-  std::vector<std::string> lines{kSummaryHead};
+  std::vector<std::string> lines{kSummaryHead + staleness_csv_head()};
   lines.insert(lines.end(), summary_lines_.begin(), summary_lines_.end());
   directory_->write_summary(lines);
   directory_->finish();

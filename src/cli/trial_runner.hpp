@@ -32,6 +32,7 @@ struct TrialResult {
   trace::TrialData data;
   trace::TrialSummary summary;
   nlohmann::json collective_choices;  ///< Of auto, as docs/json.md has them; else an empty list.
+  std::int64_t drops_heard = 0;       ///< Pushes that replies told workers were dropped.
   std::int64_t bucket_rebuilds = 0;   ///< How often allreduce made other buckets than foreseen: 0 or 1.
 };
 

@@ -26,11 +26,15 @@ std::vector<RankTrial> gather_trial(const mpi::Communicator& world, const Record
   auto steps = gather_rows(world, recorder.steps());
   auto loads = gather_rows(world, recorder.loads());
   auto stalenesses = gather_rows(world, recorder.stalenesses());
+  auto drops = gather_rows(world, recorder.drop_counts());
+  auto reads = gather_rows(world, recorder.read_sums());
   std::vector<RankTrial> ranks(steps.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     ranks[i].steps = std::move(steps[i]);
     ranks[i].loads = std::move(loads[i]);
     ranks[i].stalenesses = std::move(stalenesses[i]);
+    ranks[i].drops = std::move(drops[i]);
+    ranks[i].reads = std::move(reads[i]);
   }
   return ranks;
 }

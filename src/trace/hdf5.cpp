@@ -6,10 +6,11 @@
 namespace steelyard::trace {
 namespace {
 
-Handle phase_type() {
-  Handle type = checked({H5Tenum_create(H5T_NATIVE_UINT8), H5Tclose}, "make the phase type");
-  for (std::uint8_t value = 0; value < kPhaseNames.size(); ++value)
-    check(H5Tenum_insert(type.id(), std::string(kPhaseNames[value]).c_str(), &value), "name a phase");
+/// Values are places in `names`.
+Handle enum_type(std::span<const std::string_view> names) {
+  Handle type = checked({H5Tenum_create(H5T_NATIVE_UINT8), H5Tclose}, "make an enum type");
+  for (std::uint8_t value = 0; value < names.size(); ++value)
+    check(H5Tenum_insert(type.id(), std::string(names[value]).c_str(), &value), "name an enum's value");
   return type;
 }
 
@@ -41,11 +42,45 @@ Handle field_type(const Field& field) {
     case Kind::f64:
       return copy_of(H5T_NATIVE_DOUBLE);
     case Kind::phase:
-      return phase_type();
+      return enum_type(kPhaseNames);
+    case Kind::drop_reason:
+      return enum_type(kDropReasonNames);
     case Kind::text:
       return text_type(field.size);
   }
   die("unknown kind of field");
+}
+
+/// Bytes of one row in the file and of one chunk (0 where there are none).
+struct RowBytes {
+  hsize_t row = 0;
+  hsize_t chunk = 0;
+};
+
+RowBytes row_bytes_of(hid_t dataset) {
+  const Handle type({H5Dget_type(dataset), H5Tclose});
+  const Handle create({H5Dget_create_plist(dataset), H5Pclose});
+  RowBytes bytes{type.valid() ? H5Tget_size(type.id()) : 0, 0};
+  hsize_t rows = 0;
+  if (create.valid() && H5Pget_layout(create.id()) == H5D_CHUNKED && H5Pget_chunk(create.id(), 1, &rows) == 1)
+    bytes.chunk = rows * bytes.row;  // HDF5 keeps chunks below 4 GiB.
+  return bytes;
+}
+
+/// Size of the file that the object is in.
+hsize_t file_bytes(hid_t object) {
+  const Handle file({H5Iget_file_id(object), H5Fclose});
+  hsize_t bytes = 0;
+  return file.valid() && H5Fget_filesize(file.id(), &bytes) >= 0 ? bytes : 0;
+}
+
+/// An attribute of one value, whatever its type.
+Handle open_scalar(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return {};
+  Handle attribute({H5Aopen(object, name, H5P_DEFAULT), H5Aclose});
+  if (!attribute.valid()) return {};
+  const Handle space({H5Aget_space(attribute.id()), H5Sclose});
+  return space.valid() && H5Sget_simple_extent_npoints(space.id()) == 1 ? std::move(attribute) : Handle();
 }
 
 herr_t keep_innermost(unsigned, const H5E_error2_t* error, void* to) {
@@ -102,6 +137,23 @@ hsize_t row_count(hid_t dataset) {
   return rows;
 }
 
+bool claims_can_hold(hid_t file, const Table& table) {
+  // Deflate makes at most 1032 bytes of one (its longest match, 258 bytes, takes two bits); nothing else that
+  // our tables use expands. A virtual dataset keeps no bytes of its own, so it holds no table of ours.
+  constexpr hsize_t kMostExpansion = 1032;
+  if (H5Lexists(file, table.name, H5P_DEFAULT) <= 0) return true;
+  const Handle dataset({H5Dopen2(file, table.name, H5P_DEFAULT), H5Dclose});
+  if (!dataset.valid()) return false;
+  const hsize_t rows = row_count(dataset.id());
+  if (rows == 0) return true;
+  const RowBytes bytes = row_bytes_of(dataset.id());
+  const hsize_t kept = std::min(H5Dget_storage_size(dataset.id()), file_bytes(dataset.id()));
+  const hsize_t most = kept * kMostExpansion;
+  // A file of an older version lacks fields, so a row may be longer in memory than in the file.
+  const hsize_t row = std::max<hsize_t>(bytes.row, table.row_bytes);
+  return bytes.row > 0 && bytes.chunk <= most && rows <= most / row;
+}
+
 void append_rows(hid_t dataset, const Table& table, const void* rows, std::size_t count) {
   if (count == 0) return;
   const hsize_t begin = row_count(dataset);
@@ -155,18 +207,20 @@ void write_numbers(hid_t object, const char* name, const std::vector<std::int64_
 }
 
 std::string read_text(hid_t object, const char* name) {
-  if (H5Aexists(object, name) <= 0) return {};
-  const Handle attribute({H5Aopen(object, name, H5P_DEFAULT), H5Aclose});
+  const Handle attribute = open_scalar(object, name);
+  if (!attribute.valid()) return {};
   const Handle type({H5Aget_type(attribute.id()), H5Tclose});
   if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0) return {};
-  std::string value(H5Tget_size(type.id()), '\0');
+  const std::size_t size = H5Tget_size(type.id());
+  if (size > file_bytes(object)) return {};
+  std::string value(size, '\0');
   if (H5Aread(attribute.id(), type.id(), value.data()) < 0) return {};
   return value.c_str();
 }
 
 std::int64_t read_number(hid_t object, const char* name, std::int64_t missing) {
-  if (H5Aexists(object, name) <= 0) return missing;
-  const Handle attribute({H5Aopen(object, name, H5P_DEFAULT), H5Aclose});
+  const Handle attribute = open_scalar(object, name);
+  if (!attribute.valid()) return missing;
   std::int64_t value = missing;
   return H5Aread(attribute.id(), H5T_NATIVE_INT64, &value) < 0 ? missing : value;
 }

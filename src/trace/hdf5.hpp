@@ -60,6 +60,9 @@ Handle create_table(hid_t file, const Table& table, hsize_t chunk_rows);
 /// Adds `count` rows at the end.
 void append_rows(hid_t dataset, const Table& table, const void* rows, std::size_t count);
 hsize_t row_count(hid_t dataset);
+/// Whether the rows and chunks that a table claims could come out of the bytes that it has in the file; a
+/// missing table does. Ask before reading a file that is not trusted: claims cost nothing, rows cost memory.
+bool claims_can_hold(hid_t file, const Table& table);
 
 /// A whole dataset written at once; `rows` may be empty.
 template <typename Row>

@@ -4,45 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
+
+#include "src/trace/measured.hpp"
 
 namespace steelyard::trace {
 namespace {
 
 constexpr double kMs = 1e6;
 constexpr double kSecond = 1e9;
-
-double mean_of(std::span<const double> x) {
-  return x.empty() ? 0.0 : std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
-}
-
-double compute_ns(const StepRow& row) {
-  return static_cast<double>(row.data_ns + row.forward_ns + row.backward_ns + row.update_ns);
-}
-
-std::vector<const RankTrial*> ranks_with(const TrialData& trial, const char* role) {
-  std::vector<const RankTrial*> found;
-  for (const RankTrial& rank : trial.ranks)
-    if (rank.role == role) found.push_back(&rank);
-  std::ranges::sort(found, {}, &RankTrial::role_index);
-  return found;
-}
-
-/// The steps that count for timings: those after the warm-up that every worker has completed.
-struct Window {
-  std::int64_t begin;
-  std::int64_t end;
-  bool holds(std::int64_t step) const { return begin <= step && step < end; }
-  std::int64_t size() const { return std::max<std::int64_t>(0, end - begin); }
-};
-
-Window window_of(const TrialData& trial, const std::vector<const RankTrial*>& workers) {
-  std::int64_t end = workers.empty() ? 0 : std::numeric_limits<std::int64_t>::max();
-  for (const RankTrial* worker : workers)
-    end = std::min<std::int64_t>(end, worker->steps.empty() ? 0 : worker->steps.back().step + 1);
-  // A run cut short within the warm-up is still shown, all of it.
-  return {trial.row.warmup < end ? trial.row.warmup : 0, end};
-}
 
 void add_step_times(const std::vector<const RankTrial*>& workers, const Window& window, TrialSummary& out) {
   std::map<std::int64_t, double> per_step;
@@ -53,7 +22,7 @@ void add_step_times(const std::vector<const RankTrial*>& workers, const Window& 
     double time_ns = 0.0;
     for (const StepRow& row : worker->steps) {
       if (!window.holds(row.step)) continue;
-      const auto duration = static_cast<double>(row.end_ns - row.begin_ns);
+      const double duration = step_ns(row);
       per_step[row.step] += duration / static_cast<double>(workers.size());
       time_ns += duration;
       samples += row.samples;
@@ -135,26 +104,6 @@ void add_servers(const TrialData& trial, TrialSummary& out) {
   out.server_busy = imbalance(busy);
 }
 
-void add_staleness(const TrialData& trial, TrialSummary& out) {
-  std::map<std::int64_t, std::uint64_t> counts;
-  std::uint64_t total = 0;
-  for (const RankTrial& rank : trial.ranks)
-    for (const StalenessRow& row : rank.stalenesses) {
-      counts[row.staleness] += row.count;
-      total += row.count;
-    }
-  if (total == 0) return;
-  const auto at = [&](double p) {
-    std::uint64_t seen = 0;
-    for (const auto& [staleness, count] : counts) {
-      seen += count;
-      if (static_cast<double>(seen) >= p * static_cast<double>(total)) return static_cast<double>(staleness);
-    }
-    return static_cast<double>(counts.rbegin()->first);
-  };
-  out.staleness = {at(0.5), at(0.95), counts.rbegin()->first};
-}
-
 void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>& workers,
                     const Window& window, TrialSummary& out) {
   std::vector<double> useful;
@@ -165,7 +114,7 @@ void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>&
     for (const StepRow& row : worker->steps) {
       if (!window.holds(row.step)) continue;
       busy += compute_ns(row);
-      total += static_cast<double>(row.end_ns - row.begin_ns);
+      total += step_ns(row);
     }
     useful.push_back(busy);
     time = std::max(time, total);
@@ -182,9 +131,37 @@ void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>&
   out.pop = pop(useful, time);
 }
 
-SummaryRow summary_row(std::uint16_t trial, const char* metric, const char* role, const Estimate& value,
+SummaryRow summary_row(std::uint16_t trial, std::string_view metric, const char* role, const Estimate& value,
                        const char* unit) {
   return {trial, text<48>(metric), text<16>(role), value.median, value.low, value.high, text<16>(unit)};
+}
+
+SummaryRow plain_row(std::uint16_t trial, std::string_view metric, const char* role, double value,
+                     const char* unit) {
+  return summary_row(trial, metric, role, {value, value, value}, unit);
+}
+
+void add_load_rows(std::uint16_t trial, const std::string& what, const Imbalance& i,
+                   std::vector<SummaryRow>& rows) {
+  rows.push_back(plain_row(trial, what + "_max_over_mean", "server", i.max_over_mean, "1"));
+  rows.push_back(plain_row(trial, what + "_cov", "server", i.cov, "1"));
+  rows.push_back(plain_row(trial, what + "_gini", "server", i.gini, "1"));
+  rows.push_back(plain_row(trial, what + "_percent_imbalance", "server", i.percent_imbalance, "%"));
+}
+
+void add_staleness_rows(std::uint16_t trial, const TrialSummary& s, std::vector<SummaryRow>& rows) {
+  const auto add = [&](std::string_view metric, double value, const char* unit) {
+    rows.push_back(plain_row(trial, metric, "server", value, unit));
+  };
+  add("staleness_median", s.staleness.median, "updates");
+  add("staleness_p95", s.staleness.p95, "updates");
+  add("staleness_max", static_cast<double>(s.staleness.max), "updates");
+  add("staleness_mean", s.staleness.mean, "updates");
+  add("age_mean", s.staleness.mean_age_ms, "ms");
+  add("skew_max", static_cast<double>(s.staleness.max_skew), "versions");
+  add("drop_share", s.drops.share, "1");
+  for (std::size_t i = 0; i < kDropReasonNames.size(); ++i)
+    add("dropped_" + std::string(kDropReasonNames[i]), static_cast<double>(s.drops.by_reason[i]), "pushes");
 }
 
 }  // namespace
@@ -232,7 +209,10 @@ TrialSummary summarise(const TrialData& trial) {
   add_phases(workers, window, out);
   add_losses(workers, window, out);
   add_servers(trial, out);
-  add_staleness(trial, out);
+  out.staleness = staleness_summary(trial);
+  out.drops = drop_summary(trial);
+  out.wait = wait_summary(trial);
+  out.straggler = find_straggler(trial);
   add_efficiency(trial, workers, window, out);
   out.accuracy = trial.evaluations.empty() ? std::numeric_limits<double>::quiet_NaN()
                                            : trial.evaluations.back().accuracy;
@@ -242,7 +222,7 @@ TrialSummary summarise(const TrialData& trial) {
 
 std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& s) {
   const auto one = [trial](const char* metric, const char* role, double value, const char* unit) {
-    return summary_row(trial, metric, role, {value, value, value}, unit);
+    return plain_row(trial, metric, role, value, unit);
   };
   std::vector<SummaryRow> rows = {one("throughput", "all", s.images_per_s, "images/s"),
                                   summary_row(trial, "step_time", "worker", s.step_ms, "ms"),
@@ -252,6 +232,7 @@ std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& s)
                                   one("push", "worker", s.phases_ms.push, "ms"),
                                   one("wait", "worker", s.phases_ms.wait, "ms"),
                                   one("update", "worker", s.phases_ms.update, "ms"),
+                                  one("wait_share", "worker", s.wait.share, "1"),
                                   one("goodput", "worker", s.goodput_gb_per_s, "GB/s"),
                                   one("compute_max_over_mean", "worker", s.worker_busy.max_over_mean, "1"),
                                   one("load_balance", "all", s.pop.load_balance, "1"),
@@ -259,18 +240,10 @@ std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& s)
                                   one("parallel_efficiency", "all", s.pop.parallel_efficiency, "1"),
                                   one("trace_overhead", "all", s.trace_overhead, "1")};
   if (s.server_load.empty()) return rows;
-  const auto load = [&](const std::string& what, const Imbalance& i) {
-    rows.push_back(one((what + "_max_over_mean").c_str(), "server", i.max_over_mean, "1"));
-    rows.push_back(one((what + "_cov").c_str(), "server", i.cov, "1"));
-    rows.push_back(one((what + "_gini").c_str(), "server", i.gini, "1"));
-    rows.push_back(one((what + "_percent_imbalance").c_str(), "server", i.percent_imbalance, "%"));
-  };
-  load("bytes", s.server_bytes);
-  load("messages", s.server_messages);
-  load("busy", s.server_busy);
-  rows.push_back(one("staleness_median", "server", s.staleness.median, "updates"));
-  rows.push_back(one("staleness_p95", "server", s.staleness.p95, "updates"));
-  rows.push_back(one("staleness_max", "server", static_cast<double>(s.staleness.max), "updates"));
+  add_load_rows(trial, "bytes", s.server_bytes, rows);
+  add_load_rows(trial, "messages", s.server_messages, rows);
+  add_load_rows(trial, "busy", s.server_busy, rows);
+  add_staleness_rows(trial, s, rows);
   return rows;
 }
 

@@ -1,16 +1,19 @@
 #pragma once
 
 /// @file
-/// Every figure that Steelyard reports of a trial, with its formula and source. Nothing else computes
-/// figures.
+/// Every figure that Steelyard reports of a trial, with its formula and source; those of staleness and of
+/// stragglers have files of their own. Nothing else computes figures.
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "src/trace/staleness.hpp"
 #include "src/trace/statistics.hpp"
+#include "src/trace/straggler.hpp"
 #include "src/trace/trial_data.hpp"
 
 namespace steelyard::trace {
@@ -50,11 +53,6 @@ struct ServerLoad {
   double busy_s = 0.0, apply_s = 0.0;
 };
 
-struct StalenessSummary {
-  double median = 0.0, p95 = 0.0;
-  std::int64_t max = 0;
-};
-
 struct TrialSummary {
   double images_per_s = 0.0;      ///< Samples of the measured steps / the longest worker's time in them.
   Estimate step_ms;               ///< A step's time is the mean over the workers.
@@ -67,6 +65,9 @@ struct TrialSummary {
   std::uint64_t messages = 0;  ///< Sent and received by the workers.
   std::uint64_t pushes = 0, applied = 0, dropped = 0;
   StalenessSummary staleness;
+  DropSummary drops;
+  WaitSummary wait;
+  std::optional<Straggler> straggler;
   std::vector<ServerLoad> server_load;
   Imbalance server_bytes, server_messages, server_busy;
   Imbalance worker_busy;  ///< Compute time per worker.

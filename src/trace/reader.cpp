@@ -12,6 +12,26 @@ namespace fs = std::filesystem;
 
 constexpr int kMostRanks = 1 << 20;
 
+/// Whatever a file claims is held against what it can hold before memory is taken for it.
+Status check_claims(hid_t file, std::span<const Table* const> tables, const std::string& path) {
+  for (const Table* table : tables)
+    if (!claims_can_hold(file, *table))
+      return Error{path + " claims more rows of /" + table->name +
+                   " than its bytes can hold; it is damaged, or no run of ours"};
+  return success();
+}
+
+/// Every trial says what each rank plays, so the roles bound the trials and the ranks.
+Status check_trials(const RunTables& tables, const std::string& path) {
+  const std::size_t trials = tables.trials.size();
+  for (const TrialRow& row : tables.trials)
+    if (row.id >= trials)
+      return Error{path + " has a trial " + std::to_string(row.id) + " among " + std::to_string(trials)};
+  if (trials * static_cast<std::size_t>(tables.ranks) <= tables.roles.size()) return success();
+  return Error{path + " has the roles of " + std::to_string(tables.roles.size()) + " ranks for " +
+               std::to_string(trials) + " trials of " + std::to_string(tables.ranks) + " ranks"};
+}
+
 Status read_tables(const std::string& path, RunTables& tables) {
   const Handle file({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose});
   if (!file.valid()) return Error{path + " cannot be read as HDF5: " + last_reason()};
@@ -23,6 +43,10 @@ Status read_tables(const std::string& path, RunTables& tables) {
   const std::int64_t ranks = read_number(file.id(), "ranks", 0);
   if (ranks < 1 || ranks > kMostRanks)
     return Error{path + " says it has " + std::to_string(ranks) + " ranks"};
+  static const std::array kTables = {&table<TrialRow>(),     &table<RoleRow>(),       &table<TensorRow>(),
+                                     &table<PlacementRow>(), &table<EvaluationRow>(), &table<FinalRow>(),
+                                     &table<SummaryRow>()};
+  if (auto good = check_claims(file.id(), kTables, path); !good) return good.error();
   tables.ranks = static_cast<int>(ranks);
   tables.run_id = read_text(file.id(), "run_id");
   tables.command = read_text(file.id(), "command");
@@ -36,7 +60,7 @@ Status read_tables(const std::string& path, RunTables& tables) {
   tables.evaluation = read_table<EvaluationRow>(file.id());
   tables.final = read_table<FinalRow>(file.id());
   tables.summary = read_table<SummaryRow>(file.id());
-  return success();
+  return check_trials(tables, path);
 }
 
 /// A file that its writer has closed opens as it is; one left behind by a kill, or still being written, opens
@@ -56,11 +80,19 @@ void deal(hid_t file, int rank, std::vector<TrialData>& trials, std::vector<Row>
       (trials[row.trial].ranks[static_cast<std::size_t>(rank)].*where).push_back(row);
 }
 
+/// Of drops and reads the trials take sums.
+void tally(hid_t file, std::size_t rank, std::vector<TrialData>& trials) {
+  for (const DropRow& row : read_table<DropRow>(file))
+    if (row.trial < trials.size()) count_drop(trials[row.trial].ranks[rank].drops, row);
+  for (const ReadRow& row : read_table<ReadRow>(file))
+    if (row.trial < trials.size()) sum_read(trials[row.trial].ranks[rank].reads, row);
+}
+
 void read_rank(RunData& run, int rank) {
   const std::string name = rank_file_name(rank);
   bool unclosed = false;
   const Handle file = open_rank_file(run.directory + "/" + name, unclosed);
-  if (!file.valid()) {
+  if (!file.valid() || !check_claims(file.id(), rank_tables(), name)) {
     run.missing.push_back(name);
     return;
   }
@@ -68,26 +100,25 @@ void read_rank(RunData& run, int rank) {
   deal(file.id(), rank, run.trials, &RankTrial::steps);
   deal(file.id(), rank, run.trials, &RankTrial::loads);
   deal(file.id(), rank, run.trials, &RankTrial::stalenesses);
+  tally(file.id(), static_cast<std::size_t>(rank), run.trials);
 }
 
 void make_trials(RunData& run) {
   const RunTables& tables = run.tables;
-  std::uint16_t most = 0;
-  for (const TrialRow& row : tables.trials) most = std::max(most, row.id);
-  if (tables.trials.empty()) return;
-  run.trials.resize(std::size_t{most} + 1);
+  const std::size_t trials = tables.trials.size();
+  run.trials.resize(trials);
   for (TrialData& trial : run.trials) trial.ranks.resize(static_cast<std::size_t>(tables.ranks));
   for (const TrialRow& row : tables.trials) run.trials[row.id].row = row;
   for (const RoleRow& row : tables.roles) {
-    if (row.trial > most || row.rank < 0 || row.rank >= tables.ranks) continue;
+    if (row.trial >= trials || row.rank < 0 || row.rank >= tables.ranks) continue;
     RankTrial& rank = run.trials[row.trial].ranks[static_cast<std::size_t>(row.rank)];
     rank.role = std::string(view(row.role));
     rank.role_index = row.role_index;
   }
   for (const EvaluationRow& row : tables.evaluation)
-    if (row.trial <= most) run.trials[row.trial].evaluations.push_back(row);
+    if (row.trial < trials) run.trials[row.trial].evaluations.push_back(row);
   for (const FinalRow& row : tables.final)
-    if (row.trial <= most) run.trials[row.trial].final = row;
+    if (row.trial < trials) run.trials[row.trial].final = row;
 }
 
 }  // namespace

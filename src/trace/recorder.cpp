@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t kEventsInMemory = 1U << 16U;
 constexpr std::size_t kRowsReserved = 1U << 12U;
 constexpr Step kMostStepsReserved = 1 << 22;
+/// Per step, of the workers that are waited for; few steps wait for more.
+constexpr int kReadSumsReserved = 8;
+constexpr Step kMostReadSumsReserved = 1 << 20;
 
 std::int64_t read_clock(clockid_t clock) {
   timespec time{};
@@ -38,6 +41,8 @@ void Recorder::attach(std::unique_ptr<RankFile> file, double flush_seconds) {
   flush_interval_ns_ = static_cast<std::int64_t>(flush_seconds * 1e9);
   last_flush_ns_ = now_ns();
   events_.reserve(kEventsInMemory);
+  reads_.reserve(kEventsInMemory);
+  drops_.reserve(kEventsInMemory);
   measure_cost();
 }
 
@@ -48,23 +53,42 @@ void Recorder::close(const mpi::ClockOffset& at_end) {
   file_.reset();
 }
 
-void Recorder::begin_trial(std::uint16_t trial, Step steps) {
+void Recorder::begin_trial(std::uint16_t trial, Step steps, int workers) {
   if (file_) write_rows();
   trial_ = trial;
   steps_.clear();
   loads_.clear();
   shard_loads_.clear();
   stalenesses_.clear();
+  drop_counts_.clear();
   steps_written_ = loads_written_ = stalenesses_written_ = 0;
   // Pages are touched here and not one by one in the measured loop.
   steps_.resize(static_cast<std::size_t>(std::min(steps, kMostStepsReserved)));
   steps_.clear();
+  const Step sums = std::min(steps, kMostReadSumsReserved) * std::min(workers, kReadSumsReserved);
+  read_sums_.resize(static_cast<std::size_t>(std::min(sums, kMostReadSumsReserved)));
+  read_sums_.clear();
+  drop_counts_.reserve(static_cast<std::size_t>(workers) * kDropReasonNames.size());
   loads_.reserve(kRowsReserved);
   shard_loads_.reserve(kRowsReserved);
   stalenesses_.reserve(kRowsReserved);
   row_ = {};
   flushing_ns_ = 0;
   recorded_ = 0;
+}
+
+void Recorder::add(const DropRow& row) {
+  count_drop(drop_counts_, row);
+  if (!file_) return;
+  ++recorded_;
+  drops_.push_back(row);
+}
+
+void Recorder::add(const ReadRow& row) {
+  sum_read(read_sums_, row);
+  if (!file_) return;
+  ++recorded_;
+  reads_.push_back(row);
 }
 
 int Recorder::switch_to(int next, std::int64_t time_ns) {
@@ -110,13 +134,18 @@ void Recorder::count_received(std::uint64_t bytes, std::uint32_t messages) {
   row_.messages += messages;
 }
 
+bool Recorder::memory_fills() const {
+  const auto fills = [](std::size_t rows, std::size_t reserved) { return rows > reserved * 3 / 4; };
+  return fills(events_.size(), kEventsInMemory) || fills(shard_loads_.size(), kRowsReserved) ||
+         fills(drops_.size(), kEventsInMemory) || fills(reads_.size(), kEventsInMemory);
+}
+
 void Recorder::flush_if_due() {
   if (!file_) {
     shard_loads_.clear();  // Nobody will read them.
     return;
   }
-  const bool full = events_.size() > kEventsInMemory * 3 / 4 || shard_loads_.size() > kRowsReserved * 3 / 4;
-  if (full || now_ns() - last_flush_ns_ >= flush_interval_ns_) write_rows();
+  if (memory_fills() || now_ns() - last_flush_ns_ >= flush_interval_ns_) write_rows();
 }
 
 void Recorder::write_rows() {
@@ -126,9 +155,13 @@ void Recorder::write_rows() {
   file_->append(loads_.data() + loads_written_, loads_.size() - loads_written_);
   file_->append(shard_loads_.data(), shard_loads_.size());
   file_->append(stalenesses_.data() + stalenesses_written_, stalenesses_.size() - stalenesses_written_);
+  file_->append(drops_.data(), drops_.size());
+  file_->append(reads_.data(), reads_.size());
   file_->flush();
   events_.clear();
   shard_loads_.clear();
+  drops_.clear();
+  reads_.clear();
   steps_written_ = steps_.size();
   loads_written_ = loads_.size();
   stalenesses_written_ = stalenesses_.size();

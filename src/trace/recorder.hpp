@@ -12,6 +12,7 @@
 #include "src/base/types.hpp"
 #include "src/trace/rank_file.hpp"
 #include "src/trace/rows.hpp"
+#include "src/trace/tallies.hpp"
 
 namespace steelyard::trace {
 
@@ -37,8 +38,9 @@ class Recorder {
   /// Writes what is left and ends the file; does nothing without one.
   void close(const mpi::ClockOffset& at_end);
 
-  /// Forgets the rows of the trial before; reserves room for `steps`.
-  void begin_trial(std::uint16_t trial, Step steps);
+  /// Forgets the rows of the trial before; reserves room for `steps`, and for what reads and drops say of
+  /// each of `workers`.
+  void begin_trial(std::uint16_t trial, Step steps, int workers = 1);
   void begin_step(Step step);
   /// Completes the step's row from the phases since begin_step.
   void end_step(std::uint32_t samples, float loss);
@@ -48,6 +50,9 @@ class Recorder {
   void add(const LoadRow& row) { loads_.push_back(row); }
   void add(const ShardLoadRow& row) { shard_loads_.push_back(row); }
   void add(const StalenessRow& row) { stalenesses_.push_back(row); }
+  /// Of these two only sums stay in memory once they are written; without a file, from the start.
+  void add(const DropRow& row);
+  void add(const ReadRow& row);
   /// A finished event of the current trial.
   void event(Phase phase, Step step, std::int64_t begin_ns, int peer = -1, int shard = -1,
              std::uint64_t bytes = 0) {
@@ -64,6 +69,9 @@ class Recorder {
   const std::vector<StepRow>& steps() const { return steps_; }
   const std::vector<LoadRow>& loads() const { return loads_; }
   const std::vector<StalenessRow>& stalenesses() const { return stalenesses_; }
+  /// All drops and reads of the current trial, as tallies.hpp sums them.
+  const std::vector<DropCount>& drop_counts() const { return drop_counts_; }
+  const std::vector<ReadRow>& read_sums() const { return read_sums_; }
   /// Time spent on recording since begin_trial: flushes as measured, rows at the cost of one measured at
   /// start.
   std::int64_t overhead_ns() const;
@@ -77,6 +85,7 @@ class Recorder {
   }
   /// Charges the time since the last switch to the current phase and enters `next`. @return the phase left.
   int switch_to(int next, std::int64_t time_ns);
+  bool memory_fills() const;
   void write_rows();
   void measure_cost();
 
@@ -102,6 +111,10 @@ class Recorder {
   std::vector<LoadRow> loads_;
   std::vector<ShardLoadRow> shard_loads_;
   std::vector<StalenessRow> stalenesses_;
+  std::vector<DropRow> drops_;
+  std::vector<ReadRow> reads_;
+  std::vector<DropCount> drop_counts_;
+  std::vector<ReadRow> read_sums_;
   std::size_t steps_written_ = 0;
   std::size_t loads_written_ = 0;
   std::size_t stalenesses_written_ = 0;

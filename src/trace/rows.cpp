@@ -24,10 +24,12 @@ TABLE(LoadRow, "load", F(trial), F(window), F(step), F(begin_ns), F(end_ns), F(b
 TABLE(ShardLoadRow, "shard_load", F(trial), F(window), F(shard), F(busy_ns), F(pushes), F(bytes))
 TABLE(StalenessRow, "staleness", F(trial), F(window), F(worker), F(shard), F(staleness), F(count), F(age_ns),
       F(skew_max))
+TABLE(DropRow, "drops", F(trial), F(step), F(worker), F(shard), F(staleness), F(age_ns), F(reason))
+TABLE(ReadRow, "reads", F(trial), F(step), F(shard), F(wait_ns), F(waited_for), F(skew))
 TABLE(TrialRow, "trials", F(id), F(mode), F(collective), F(placement), F(consistency), F(max_lag),
       F(staleness_policy), F(servers), F(workers), F(seed), F(repeat), F(order), F(begin), F(end), F(status),
       F(label), F(steps), F(warmup), F(batch), F(confirmation), F(transport), F(wire), F(sharded_optimizer),
-      F(aggregate))
+      F(aggregate), F(backup_workers), F(on_drop), F(max_staleness))
 TABLE(RoleRow, "roles", F(trial), F(rank), F(role), F(role_index))
 TABLE(TensorRow, "inventory", F(tensor), F(name), F(shape), F(dtype), F(elements), F(bytes))
 TABLE(PlacementRow, "placement", F(trial), F(epoch), F(shard), F(tensor), F(begin), F(end), F(server))
@@ -41,8 +43,9 @@ TABLE(SummaryRow, "summary", F(trial), F(metric), F(role), F(value), F(low), F(h
 #undef FIELD
 
 std::span<const Table* const> rank_tables() {
-  static const std::array kTables = {&table<EventRow>(), &table<StepRow>(), &table<LoadRow>(),
-                                     &table<ShardLoadRow>(), &table<StalenessRow>()};
+  static const std::array kTables = {&table<EventRow>(),     &table<StepRow>(),      &table<LoadRow>(),
+                                     &table<ShardLoadRow>(), &table<StalenessRow>(), &table<DropRow>(),
+                                     &table<ReadRow>()};
   return kTables;
 }
 

@@ -33,6 +33,14 @@ inline constexpr std::array<std::string_view, 13> kPhaseNames = {
     "data",  "forward", "backward",  "push",    "wait",       "update",  "serve",
     "apply", "reply",   "allreduce", "migrate", "checkpoint", "evaluate"};
 
+/// Why a server dropped a push. Names and order as in the file's enum.
+enum class DropReason : std::uint8_t {
+  stale,   ///< Its gradient was staler than the policy keeps.
+  late,    ///< Its step had been completed without it, by backup workers.
+  stopped  ///< The trial was ending.
+};
+inline constexpr std::array<std::string_view, 3> kDropReasonNames = {"stale", "late", "stopped"};
+
 /// A row field of characters, zero padded.
 template <std::size_t N>
 using Text = std::array<char, N>;
@@ -110,6 +118,27 @@ struct StalenessRow {
   std::int32_t skew_max;
 };
 
+/// One dropped push, on the server that dropped it.
+struct DropRow {
+  std::uint16_t trial;
+  std::int64_t step;    ///< Of the worker.
+  std::int32_t worker;  ///< Index.
+  std::int32_t shard;   ///< First shard of the bundle.
+  std::int32_t staleness;
+  std::int64_t age_ns;  ///< From read to drop.
+  DropReason reason;
+};
+
+/// One read of one bundle, on the worker that waited for it.
+struct ReadRow {
+  std::uint16_t trial;
+  std::int64_t step;
+  std::int32_t shard;  ///< First shard of the bundle.
+  std::int64_t wait_ns;
+  std::int32_t waited_for;  ///< Index of the worker whose push let the read be answered, -1 no other's.
+  std::int32_t skew;        ///< Spread of the versions of all bundles read for this step, so far as known.
+};
+
 struct TrialRow {
   std::uint16_t id;
   Text<16> mode;
@@ -131,6 +160,9 @@ struct TrialRow {
   Text<8> wire;                    ///< Type in which gradients travel: fp32, fp16, bf16.
   std::uint8_t sharded_optimizer;  ///< allreduce: 1 if asked for; 0 in ps.
   Text<8> aggregate;               ///< ps: node where workers of some node pushed as one, else none.
+  std::int32_t backup_workers;     ///< bsp: pushes of a step that an update does not wait for.
+  Text<16> on_drop;                ///< skip, recompute; "" where nothing is dropped for its staleness.
+  std::int64_t max_staleness;      ///< drop: the greatest that is kept.
 };
 
 /// Which rank plays what in a trial.
@@ -184,7 +216,7 @@ struct SummaryRow {
   Text<16> unit;
 };
 
-enum class Kind : std::uint8_t { u8, u16, u32, u64, i32, i64, f32, f64, phase, text };
+enum class Kind : std::uint8_t { u8, u16, u32, u64, i32, i64, f32, f64, phase, drop_reason, text };
 
 struct Field {
   const char* name;
@@ -213,6 +245,8 @@ constexpr Kind kind_of() {
     return Kind::f64;
   else if constexpr (std::is_same_v<T, Phase>)
     return Kind::phase;
+  else if constexpr (std::is_same_v<T, DropReason>)
+    return Kind::drop_reason;
   else
     return Kind::text;
 }

@@ -18,6 +18,8 @@ struct RankTrial {
   std::vector<StepRow> steps;
   std::vector<LoadRow> loads;
   std::vector<StalenessRow> stalenesses;
+  std::vector<DropCount> drops{};  ///< Of a server.
+  std::vector<ReadRow> reads{};    ///< Of a worker; rows of one step and one waited_for may be summed.
 };
 
 struct TrialData {

@@ -157,6 +157,25 @@ TEST(SteadyState, AThousandStepsTouchNoNewPage) {
   }
 }
 
+// As many as a worker of ps has that waits for each of seven others, and a server that drops them all.
+TEST(SteadyState, ReadsAndDropsAllocateNothing) {
+  constexpr int kWorkers = 8;
+  trace::Recorder recorder;
+  recorder.begin_trial(0, 600, kWorkers);
+  std::uint64_t begin = 0;
+  for (Step step = 0; step < 600; ++step) {
+    if (step == 1) begin = g_allocations;
+    for (int shard = 0; shard < 20; ++shard) {
+      const int worker = shard % kWorkers;
+      recorder.add(trace::ReadRow{0, step, shard, 100, worker - 1, 0});
+      recorder.add(trace::DropRow{0, step, worker, shard, 3, 100, trace::DropReason::stale});
+    }
+  }
+  EXPECT_EQ(g_allocations - begin, 0U);
+  EXPECT_EQ(recorder.read_sums().size(), 600U * kWorkers);
+  EXPECT_EQ(recorder.drop_counts().size(), std::size_t{kWorkers});
+}
+
 TEST(SteadyState, AllocationsAreSeen) {
   const std::uint64_t before = g_allocations;
   void* one = ::operator new(3);  // A new-expression may be optimised away; a call may not.

@@ -61,7 +61,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   const int worker = Roles::index_in(roles.workers, all.world.rank());
   const auto workers = all.world.split(worker == Roles::kNone ? -1 : 0);
   trace::Recorder recorder;
-  recorder.begin_trial(0, config.steps);
+  recorder.begin_trial(0, config.steps, static_cast<int>(roles.workers.size()));
   Session session{config,  roles,    model,    dataset,  all.world, all.pushes, all.replies,
                   workers, topology, all.wait, recorder, progress,  true};
   mode.run(session);

@@ -107,6 +107,8 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("2 to 26 contestants", ("compare", *SYNTHETIC, "--trial", "mode=ps")),
         ("not a directory", ("inspect", str(folder / "nowhere"))),
         ("no run.h5", ("inspect", str(folder))),
+        ("cannot be written", ("inspect", str(folder), "--json", str(file / "x.json"))),
+        ("cannot be written", (*ps, "--dry-run", "--json", str(file / "x.json"))),
     ]
 
 
