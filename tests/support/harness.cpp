@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "modes/divergence.hpp"
 #include "modes/feeder.hpp"
 
 namespace steelyard::test {
@@ -79,6 +80,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   outcome.evaluations = session.evaluations;
   outcome.choices = session.collective_choices;
   outcome.bucket_rebuilds = session.bucket_rebuilds;
+  outcome.divergence = earliest(all.world, session.divergence);
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 /// Runs trials through the real modes without files, and the serial algorithm beside them.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "modes/mode.hpp"
@@ -26,6 +27,7 @@ struct Outcome {
   std::vector<EvaluationPart> evaluations;  ///< This worker's.
   std::vector<CollectiveChoice> choices;    ///< This worker's.
   int bucket_rebuilds = 0;                  ///< This worker's.
+  std::optional<Divergence> divergence;     ///< The earliest of all ranks, on every rank.
 };
 
 /// Collective: the launch's ranks as if they were on `nodes` nodes in turn, for what differs between nodes.
