@@ -68,7 +68,7 @@ struct Roles {
 /// One worker's part of an evaluation.
 struct EvaluationPart {
   Step step = 0;             ///< Steps that the values have behind them.
-  std::int64_t time_ns = 0;  ///< When the first worker had them all, on its clock.
+  std::int64_t time_ns = 0;  ///< When the first worker had them all, on its clock; counts there alone.
   double loss_sum = 0.0;
   double correct = 0.0;
   double count = 0.0;

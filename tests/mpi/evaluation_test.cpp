@@ -136,6 +136,7 @@ TEST(Evaluation, BeginsAfterTheLastStep) {
   const auto first = std::ranges::find(trains, false);
   EXPECT_EQ(first - trains.begin(), config.steps);
   EXPECT_EQ(std::count(first, trains.end(), true), 0);
+  if (test::launch().world.rank() != 0) return;  // Times are those of worker 0.
   for (std::size_t i = 1; i < outcome.evaluations.size(); ++i)
     EXPECT_GE(outcome.evaluations[i].time_ns, outcome.evaluations[i - 1].time_ns);
 }

@@ -63,7 +63,7 @@ def check_without_trace(folder: Path) -> None:
 
 
 def compare(folder: Path, name: str, *options: str) -> dict:
-    return run_json(3, "compare", *SMALL, "--steps", "120", "--rounds", "6", "--confirm-rounds", "1", "--results", str(folder), "--name", name,
+    return run_json(3, "compare", *SMALL, "--lr", "0.004", "--steps", "60", "--rounds", "6", "--confirm-rounds", "1", "--results", str(folder), "--name", name,
                     "--trial", "mode=allreduce", "--trial", "mode=ps servers=1 consistency=asp", *options)
 
 
@@ -98,7 +98,7 @@ def check_compare(folder: Path) -> None:
 
 
 def check_text(folder: Path) -> None:
-    result = run(3, "compare", *SMALL, "--steps", "120", "--rounds", "6", "--evaluate-every", "10", "--target-accuracy", "0.3", "--results",
+    result = run(3, "compare", *SMALL, "--lr", "0.004", "--steps", "60", "--rounds", "6", "--evaluate-every", "10", "--target-accuracy", "0.3", "--results",
                  str(folder), "--name", "text", "--consistency", "asp", "--confirm-rounds", "0")
     assert result.code == 0 and "6 of 6" in result.out and "sooner at the target" in result.out, result
     assert "in round r all train with seed 0 + r" in result.out, result.out
