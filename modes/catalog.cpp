@@ -65,6 +65,7 @@ Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi:
   if (!optimizer) return optimizer.error();
   if (auto good = check_emulation(config.emulation, model); !good) return good;
   if (auto good = check_wire(config, model, ranks); !good) return good;
+  if (auto good = check_snapshots(config, model); !good) return good;
   return mode.value()->check(config, model, topology);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "modes/evaluation.hpp"
 #include "modes/trial.hpp"
 
 namespace steelyard {
@@ -74,16 +75,14 @@ struct Worker {
   Parameters& parameters;
   Synchronizer& synchronizer;
   float weight = 1.0F;  ///< A sample counts weight / global batch in the gradient.
+  Snapshots snapshots{};
 };
 
-/// Trains all steps. Used unchanged by every mode.
+/// Trains all steps, or to the one in which the training is given up. Used unchanged by every mode.
 void worker_loop(Session& session, Worker& worker);
 
-/// Evaluates this worker's part of the test samples with the present values; adds it to the session's
-/// results.
-void evaluate_part(Session& session, Worker& worker, Step completed);
-
-/// Hashes, keeps if asked, and evaluates if asked the final parameters.
+/// Collective over session.workers, with the final values: hashes them, keeps them if asked, and evaluates
+/// what is to be evaluated.
 void conclude(Session& session, Worker& worker);
 
 /// A model for this worker's largest batch, in training or evaluation.

@@ -56,7 +56,8 @@ struct TrialConfig {
   bool deterministic = false;
   Step evaluate_every = 0;  ///< Steps between evaluations on the test samples; 0: none on the way.
   bool evaluate_at_end = true;
-  Emulation emulation;  ///< replay only.
+  double target_accuracy = 0.0;  ///< Whose time is asked for; 0: none.
+  Emulation emulation;           ///< replay only.
 };
 
 namespace ps {
@@ -77,12 +78,19 @@ struct Roles {
 
 /// One worker's part of an evaluation.
 struct EvaluationPart {
-  Step step = 0;  ///< Steps completed.
-  std::int64_t time_ns = 0;
+  Step step = 0;             ///< Steps that the values have behind them.
+  std::int64_t time_ns = 0;  ///< When the first worker had them all, on its clock; counts there alone.
   double loss_sum = 0.0;
   double correct = 0.0;
   double count = 0.0;
 };
+
+/// The first that a training met of what is no finite number.
+struct Divergence {
+  Step step = 0;       ///< Whose forward pass read it, or made it.
+  std::string tensor;  ///< Its name, or kTheLoss.
+};
+inline constexpr const char* kTheLoss = "the loss";
 
 /// Everything a rank needs for a trial; borrowed by the mode.
 struct Session {
@@ -101,7 +109,8 @@ struct Session {
   bool keep_values = false;            ///< Whether workers leave the final parameters in final_values.
 
   // Results
-  std::vector<EvaluationPart> evaluations{};           ///< On workers.
+  std::vector<EvaluationPart> evaluations{};           ///< On workers, by step.
+  std::optional<Divergence> divergence{};              ///< On workers that met one.
   std::uint64_t parameter_hash = 0;                    ///< On workers.
   std::string transport{};                             ///< ps: shared, message, or mixed; on every rank.
   std::string aggregate{};                             ///< ps: node or none; on every rank.

@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <numeric>
 
+#include "modes/divergence.hpp"
 #include "modes/feeder.hpp"
 #include "modes/mode.hpp"
 
 namespace steelyard {
 namespace {
-
-constexpr std::size_t kEvaluationBatch = 64;
 
 std::size_t largest_batch(const Session& session) {
   const Sampler sampler(session.dataset.train.count, session.config.global_batch, session.config.seed);
@@ -45,6 +43,8 @@ void worker_loop(Session& session, Worker& worker) {
   const TrialConfig& config = session.config;
   Sampler sampler(session.dataset.train.count, config.global_batch, config.seed);
   Feeder feeder(session.dataset, largest_batch(session));
+  worker.snapshots = Snapshots(config, session.model, worker.share);
+  DivergenceWatch watch(session, worker);
 
   bool last = false;
   for (Step step = 0; step < config.steps && !last;) {
@@ -55,15 +55,17 @@ void worker_loop(Session& session, Worker& worker) {
       const trace::Scope scope(recorder, Phase::data);
       batch = feeder.batch(session.dataset.train, sampler.slice(step, worker.share));
     }
-    BatchResult result;
+    float loss = 0.0F;
     Step next = step;
     while (next == step) {
       {
         const trace::Scope scope(recorder, Phase::forward);
-        result = worker.model.forward(batch, sample_scale(worker, sampler, step), worker.parameters,
-                                      worker.synchronizer);
+        const BatchResult result = worker.model.forward(batch, sample_scale(worker, sampler, step),
+                                                        worker.parameters, worker.synchronizer);
+        loss = mean_loss(result, batch.count);
       }
-      last = worker.synchronizer.is_last(step + 1 == config.steps, false);
+      worker.snapshots.take(recorder, worker.parameters, step);
+      last = worker.synchronizer.is_last(step + 1 == config.steps, watch.stops(step, loss));
       {
         const trace::Scope scope(recorder, Phase::backward);
         worker.model.backward(batch, worker.parameters, worker.synchronizer);
@@ -71,16 +73,14 @@ void worker_loop(Session& session, Worker& worker) {
       worker.synchronizer.finish_step(step, last);
       next = worker.synchronizer.next_step(step);
     }
-    recorder.end_step(static_cast<std::uint32_t>(batch.count), mean_loss(result, batch.count));
-    if (!last && config.evaluate_every > 0 && !session.model.replay &&
-        (step + 1) % config.evaluate_every == 0)
-      evaluate_part(session, worker, step + 1);
+    recorder.end_step(static_cast<std::uint32_t>(batch.count), loss);
     session.progress(step + 1);
     step = next;
   }
 }
 
 void conclude(Session& session, Worker& worker) {
+  const Moment end{session.recorder.step() + 1, session.recorder.now_ns()};
   session.parameter_hash = worker.parameters.hash();
   for (TensorId id = 0; session.keep_values && id < session.model.inventory.size(); ++id) {
     const auto values = worker.parameters.values(id);
@@ -88,27 +88,10 @@ void conclude(Session& session, Worker& worker) {
   }
   if (session.model.replay)
     worker.model.forward({}, 0.0F, worker.parameters, worker.synchronizer);  // Checks the final values too.
-  else if (session.config.evaluate_at_end)
-    evaluate_part(session, worker, session.config.steps);
-}
-
-void evaluate_part(Session& session, Worker& worker, Step completed) {
-  const trace::Scope scope(session.recorder, trace::Phase::evaluate);
-  const Samples& test = session.dataset.test;
-  const Part own = part_of(test.count, worker.share.worker, worker.share.workers);
-  Feeder feeder(session.dataset, kEvaluationBatch);
-  std::vector<std::uint32_t> which(kEvaluationBatch);
-  EvaluationPart part{completed, session.recorder.now_ns(), 0.0, 0.0,
-                      static_cast<double>(own.end - own.begin)};
-  for (std::size_t begin = own.begin; begin < own.end; begin += kEvaluationBatch) {
-    which.resize(std::min(kEvaluationBatch, own.end - begin));
-    std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(begin));
-    const Batch batch = feeder.batch(test, which);
-    const BatchResult result = worker.model.forward(batch, 0.0F, worker.parameters, worker.synchronizer);
-    part.loss_sum += result.loss_sum;
-    part.correct += static_cast<double>(result.correct);
-  }
-  session.evaluations.push_back(part);
+  check_final_values(session, worker, end.step);
+  evaluate_snapshots(session, worker);
+  if (session.config.evaluate_at_end && !session.model.replay)
+    session.evaluations.push_back(evaluate_part(session, worker, worker.parameters, end));
 }
 
 }  // namespace steelyard

@@ -20,6 +20,7 @@ constexpr double kNano = 1e-9;
 std::int64_t time_step(const Setup& setup, TrialConfig config, Step steps) {
   const Launch& launch = setup.launch;
   config.steps = steps;
+  config.evaluate_every = 0;
   config.evaluate_at_end = false;
   const Roles roles = roles_of(config, launch.topology);
   const bool works = Roles::index_in(roles.workers, launch.world.rank()) != Roles::kNone;
@@ -32,7 +33,9 @@ std::int64_t time_step(const Setup& setup, TrialConfig config, Step steps) {
   find_mode(config.mode).value()->run(session);
   mpi::barrier(launch.world, idle ? mpi::Wait::sleep : launch.wait);
   const auto& rows = recorder.steps();
-  const std::int64_t mine = works ? (rows.back().end_ns - rows.front().end_ns) / (steps - 1) : 0;
+  // A training that diverges at once has fewer.
+  const auto later = std::max<std::int64_t>(static_cast<std::int64_t>(rows.size()) - 1, 1);
+  const std::int64_t mine = works ? (rows.back().end_ns - rows.front().end_ns) / later : 0;
   return std::max<std::int64_t>(mpi::greatest(launch.world, mine), 1);
 }
 

@@ -25,6 +25,13 @@ std::optional<Error> too_many_trials(const Contest& contest, int rounds, int con
                   contest.contestants.size(), rounds, confirm_rounds, trials, kMost)};
 }
 
+/// Copies of values for evaluations, where the number of steps was measured and not said.
+std::optional<Error> too_many_copies(const Contest& contest, const ModelSpec& model) {
+  for (const Contestant& one : contest.contestants)
+    if (auto good = check_snapshots(one.config, model); !good) return good.error();
+  return std::nullopt;
+}
+
 int report(const Setup& setup, const Comparison& comparison, const TrialRunner& runner) {
   if (!setup.launch.speaks()) return kDone;
   print(comparison.text(runner.tables()) + "\n" + line_text("run", runner.directory()),
@@ -59,6 +66,7 @@ int compare(const Options& options, const Invocation& invocation) {
   Options effective = options;
   auto manifest = make_manifest(launch, invocation.argc, invocation.argv, invocation.environment);
   manifest["calibration"] = calibrate(*setup, contest.value(), effective);
+  if (any_error(launch, too_many_copies(contest.value(), setup->settings.model))) return kUsage;
   const int servers = contest.value().contestants.back().config.servers;
   Comparison comparison(*setup, std::move(contest).value(), rounds, confirm_rounds,
                         static_cast<std::uint64_t>(options.integer("seed")));

@@ -1,20 +1,36 @@
 #include "src/cli/comparison.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "src/base/random.hpp"
+#include "src/cli/report.hpp"
 
 namespace steelyard::cli {
 namespace {
 
-std::vector<double> paired(const std::vector<std::vector<double>>& speeds, const Ratio& ratio) {
-  std::vector<double> rounds;
-  for (std::size_t i = 0; i < speeds[ratio.contestant_a].size(); ++i)
-    rounds.push_back(speeds[ratio.contestant_a][i] / speeds[ratio.contestant_b][i]);
-  return rounds;
+/// Seconds, infinite where the target was not reached.
+double time_of(const Figures& figures) {
+  return std::isnan(figures.time_to_target_s) ? std::numeric_limits<double>::infinity()
+                                              : figures.time_to_target_s;
 }
 
 }  // namespace
+
+std::vector<double> paired(const std::vector<std::vector<Figures>>& figures, const Ratio& ratio) {
+  const auto& a = figures[ratio.contestant_a];
+  const auto& b = figures[ratio.contestant_b];
+  std::vector<double> rounds;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double one = ratio.measure == Measure::speed ? a[i].images_per_s / b[i].images_per_s
+                                                       : time_of(b[i]) / time_of(a[i]);
+    if (!std::isnan(one)) rounds.push_back(one);  // Infinite by infinite: neither reached the target.
+  }
+  return rounds;
+}
 
 std::vector<PlannedTrial> Comparison::plan() const {
   std::vector<PlannedTrial> trials;
@@ -32,11 +48,20 @@ void Comparison::run(TrialRunner& runner) {
   const double trials = static_cast<double>(everyone.size()) * rounds_ + 2.0 * confirm_rounds_;
   for (int round = 0; round < rounds_; ++round) run_round(runner, progress, everyone, round, false, trials);
   judge_rounds();
-  if (!candidate_.found) return;
-  const Ratio& ratio = contest_.ratios[candidate_.ratio];
-  for (int round = 0; round < confirm_rounds_; ++round)
+  if (candidate_.found) confirm(runner, progress, trials);
+}
+
+void Comparison::confirm(TrialRunner& runner, Progress& progress, double trials) {
+  const Ratio ratio = decisive_ratios(contest_)[candidate_.ratio];
+  const auto present = [&] { return !gone_[ratio.contestant_a] && !gone_[ratio.contestant_b]; };
+  for (int round = 0; round < confirm_rounds_ && present(); ++round)
     run_round(runner, progress, {ratio.contestant_a, ratio.contestant_b}, round, true, trials);
-  confirmation_ = paired(fresh_, ratio);
+  if (present()) {
+    confirmation_ = paired(fresh_, ratio);
+    return;
+  }
+  judge_rounds();
+  candidate_ = {};  // It would have to be confirmed.
 }
 
 std::vector<Comparison::Who> Comparison::one_round(std::vector<std::size_t> who, int round,
@@ -48,6 +73,8 @@ std::vector<Comparison::Who> Comparison::one_round(std::vector<std::size_t> who,
   for (std::size_t i = 0; i < who.size(); ++i) {
     const Contestant& c = contest_.contestants[who[i]];
     trials.push_back({who[i], {c.config, c.label, c.warmup, round, static_cast<int>(i), confirmation}});
+    if (contest_.target_accuracy > 0.0)
+      trials.back().second.config.seed += static_cast<std::uint64_t>(confirmation ? rounds_ + round : round);
   }
   return trials;
 }
@@ -55,28 +82,45 @@ std::vector<Comparison::Who> Comparison::one_round(std::vector<std::size_t> who,
 void Comparison::run_round(TrialRunner& runner, Progress& progress, const std::vector<std::size_t>& who,
                            int round, bool confirmation, double trials) {
   for (const auto& [contestant, trial] : one_round(who, round, confirmation)) {
-    TrialResult result = runner.run(trial, progress, static_cast<double>(run_) / trials, 1.0 / trials);
     ++run_;
-    const bool bad = mpi::greatest(setup_.launch.world, result.summary.diverged ? 1 : 0) != 0;
-    diverged_ = diverged_ || bad;
-    // Every rank needs the speed, to decide alike; nanoseconds would lose nothing either way.
-    double speed = result.summary.images_per_s;
-    mpi::broadcast(setup_.launch.world, std::as_writable_bytes(std::span(&speed, 1)), 0);
-    (confirmation ? fresh_ : results_)[contestant].push_back(speed);
+    if (gone_[contestant]) {
+      runner.skip();
+      continue;
+    }
+    TrialResult result = runner.run(trial, progress, static_cast<double>(run_ - 1) / trials, 1.0 / trials);
+    if (mpi::greatest(setup_.launch.world, result.summary.diverged ? 1 : 0) != 0) gone_[contestant] = true;
+    const trace::TrialSummary& s = result.summary;
+    Figures figures{s.images_per_s, s.accuracy, s.target.time_s};
+    mpi::broadcast(setup_.launch.world, std::as_writable_bytes(std::span(&figures, 1)), 0);
+    (confirmation ? fresh_ : results_)[contestant].push_back(figures);
     if (setup_.launch.speaks()) all_.push_back(std::move(result));
   }
 }
 
 void Comparison::judge_rounds() {
-  for (Ratio& ratio : contest_.ratios) ratio.rounds = paired(results_, ratio);
-  judge(contest_.ratios);
-  // The speed of a training that went wrong proves nothing.
-  candidate_ = diverged_ ? Candidate{} : candidate(contest_.ratios);
+  leave_out(contest_, gone_);
+  for (auto* const ratios : {&contest_.ratios, &contest_.target_ratios}) {
+    for (Ratio& ratio : *ratios) ratio.rounds = paired(results_, ratio);
+    judge(*ratios);
+  }
+  candidate_ = candidate(decisive_ratios(contest_));
+}
+
+std::string Comparison::departures_text() const {
+  std::string text;
+  for (const TrialResult& one : all_)
+    if (one.summary.diverged)
+      text += fmt::format("{} diverged in {}round {}, {}, and left the comparison. ",
+                          trace::view(one.data.row.label), one.data.row.confirmation != 0 ? "fresh " : "",
+                          one.data.row.repeat, divergence_text(one.summary));
+  return text;
 }
 
 std::string Comparison::verdict_text() const {
-  if (diverged_) return "No verdict: in some trial the loss was no finite number; its speed proves nothing.";
-  return verdict(contest_.ratios, candidate_, confirmation_, setup_.launch.validity);
+  const auto& ratios = decisive_ratios(contest_);
+  if (diverged() && ratios.empty())
+    return departures_text() + "No verdict: no two contestants are left that could be compared.";
+  return departures_text() + verdict(ratios, candidate_, confirmation_, setup_.launch.validity);
 }
 
 }  // namespace steelyard::cli

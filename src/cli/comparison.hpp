@@ -3,6 +3,7 @@
 /// @file
 /// The trials of a comparison, and what they say.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,21 @@
 
 namespace steelyard::cli {
 
+/// What every rank has to know of a trial. NaN where it has none.
+struct Figures {
+  double images_per_s = 0.0;
+  double accuracy = 0.0;
+  double time_to_target_s = 0.0;
+};
+
+/// Images/s or times to the target of a ratio's contestants in the rounds of both, as a / b or b / a.
+/// @param figures [contestants, rounds]
+std::vector<double> paired(const std::vector<std::vector<Figures>>& figures, const Ratio& ratio);
+
 /// The rounds of one comparison. Collective: every rank takes the same decisions from the same figures.
+///
+/// A contestant whose training diverged takes part no more after that round, and no ratio is of it. With a
+/// target, round r trains with seed + r for every contestant, and fresh rounds go on from there.
 class Comparison {
  public:
   Comparison(const Setup& setup, Contest contest, int rounds, int confirm_rounds, std::uint64_t seed)
@@ -24,13 +39,14 @@ class Comparison {
         confirm_rounds_(confirm_rounds),
         seed_(seed),
         results_(contest_.contestants.size()),
-        fresh_(contest_.contestants.size()) {}
+        fresh_(contest_.contestants.size()),
+        gone_(contest_.contestants.size()) {}
 
   /// Rounds that are certain to be run, in order.
   std::vector<PlannedTrial> plan() const;
   void run(TrialRunner& runner);
 
-  bool diverged() const { return diverged_; }
+  bool diverged() const { return std::ranges::count(gone_, true) > 0; }
   std::string text(const trace::RunTables& tables) const;
   nlohmann::json json(const std::string& run, const trace::RunTables& tables) const;
 
@@ -44,21 +60,28 @@ class Comparison {
   std::vector<Who> one_round(std::vector<std::size_t> who, int round, bool confirmation) const;
   void run_round(TrialRunner& runner, Progress& progress, const std::vector<std::size_t>& who, int round,
                  bool confirmation, double trials);
+  void confirm(TrialRunner& runner, Progress& progress, double trials);
   void judge_rounds();
+  /// One sentence for every contestant that is gone; on rank 0.
+  std::string departures_text() const;
   std::string verdict_text() const;
+  std::string speed_table() const;
+  std::string outcome_table() const;
+  std::string ratio_tables() const;
+  nlohmann::json contestants_json() const;
 
   const Setup& setup_;
   Contest contest_;
   int rounds_;
   int confirm_rounds_;
   std::uint64_t seed_;
-  std::vector<std::vector<double>> results_;  ///< [contestants, rounds] images/s
-  std::vector<std::vector<double>> fresh_;    ///< The same of the confirming rounds.
+  std::vector<std::vector<Figures>> results_;  ///< [contestants, rounds]
+  std::vector<std::vector<Figures>> fresh_;    ///< The same of the confirming rounds.
+  std::vector<bool> gone_;                     ///< [contestants] diverged.
   std::vector<double> confirmation_;
   Candidate candidate_;
   std::vector<TrialResult> all_;
   std::size_t run_ = 0;
-  bool diverged_ = false;
 };
 
 }  // namespace steelyard::cli

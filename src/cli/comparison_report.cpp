@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/cli/comparison.hpp"
 #include "src/cli/lab.hpp"
@@ -14,11 +16,66 @@ namespace {
 std::string range(const trace::Estimate& e, const std::string& low, const std::string& high) {
   return std::isfinite(e.low) && std::isfinite(e.high) ? low + " to " + high : "-";
 }
-std::string speed_range(const trace::Estimate& e) {
+std::string number_range(const trace::Estimate& e) {
   return range(e, number_text(e.low), number_text(e.high));
+}
+/// Of times, of which those of trials that did not reach the target are infinite.
+std::string time_range(const trace::Estimate& e) {
+  const bool open = std::isfinite(e.low) && !std::isfinite(e.high);
+  return open ? "over " + number_text(e.low) : number_range(e);
 }
 std::string ratio_range(const trace::Estimate& e) {
   return range(e, fmt::format("{:.3f}", e.low), fmt::format("{:.3f}", e.high));
+}
+
+nlohmann::json finite(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
+
+nlohmann::json estimate_json(const trace::Estimate& e) {
+  return {{"median", finite(e.median)}, {"low", finite(e.low)}, {"high", finite(e.high)}};
+}
+
+/// What a contestant's trainings came to, over its rounds.
+struct Outcome {
+  trace::Estimate accuracy;
+  trace::Estimate time_s;  ///< To the target; infinite where it was not reached.
+  std::size_t evaluated = 0, reached = 0, rounds = 0;
+};
+Outcome outcome(const std::vector<Figures>& rounds) {
+  std::vector<double> accuracies;
+  std::vector<double> times;
+  Outcome out;
+  out.rounds = rounds.size();
+  for (const Figures& one : rounds) {
+    if (!std::isnan(one.accuracy)) accuracies.push_back(one.accuracy);
+    const bool reached = !std::isnan(one.time_to_target_s);
+    times.push_back(reached ? one.time_to_target_s : std::numeric_limits<double>::infinity());
+    out.reached += reached ? 1 : 0;
+  }
+  out.evaluated = accuracies.size();
+  out.accuracy = trace::estimate_median(accuracies, 1.0 - kAlpha);
+  out.time_s = trace::estimate_median(times, 1.0 - kAlpha);
+  return out;
+}
+
+std::string ratio_table(const std::vector<Ratio>& all, const std::string& head) {
+  Table table({head, "at equal", "ratio", "interval", "confidence %", "differs"});
+  for (const Ratio& r : all)
+    table.add({r.a + " / " + r.b, r.basis, r.rounds.empty() ? "-" : fmt::format("{:.3f}", r.estimate.median),
+               ratio_range(r.estimate), fmt::format("{:.2f}", 100.0 * r.confidence),
+               r.differs ? "yes" : "no"});
+  return table.text() + "\n";
+}
+
+nlohmann::json ratio_json(const Ratio& r) {
+  nlohmann::json out = estimate_json(r.estimate);
+  out.update({{"a", r.a},
+              {"b", r.b},
+              {"basis", r.basis},
+              {"measure", r.measure == Measure::speed ? "images_per_s" : "time_to_target"},
+              {"rounds", r.rounds.size()},
+              {"confidence", r.confidence},
+              {"differs", r.differs}});
+  return out;
 }
 
 /// Medians over a contestant's rounds of what only tables show.
@@ -77,28 +134,83 @@ std::string Comparison::text(const trace::RunTables& tables) const {
     if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
   for (const std::string& one : asymmetries(contest_, talks(), setup_.launch.topology))
     out += line_text("unalike", one);
-  out += "\n";
+  if (contest_.target_accuracy > 0.0)
+    out += line_text(
+        "target", fmt::format("accuracy {}, evaluated every {} steps; in round r all train with seed {} + r",
+                              number_text(contest_.target_accuracy), first.evaluate_every, seed_));
+  out += "\n" + speed_table() + "\n";
+  const std::string outcomes = outcome_table();
+  return out + (outcomes.empty() ? "" : outcomes + "\n") + ratio_tables() + wrapped(verdict_text(), 98) +
+         "\n";
+}
+
+std::string Comparison::speed_table() const {
   const std::vector<TrialView> trials = views_of(all_);
   const StalenessColumns columns(trials);
   Table table(with({"contestant", "images/s", "95 % interval", "step ms", "wait %", "max/mean", "cores %"},
                    columns.heads()));
   for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
     const Contestant& c = contest_.contestants[i];
+    if (gone_[i]) {
+      table.add(with({c.label, "diverged", "-", "-", "-", "-", "-"}, columns.cells({})));
+      continue;
+    }
     const bool ps = c.config.mode == "ps";
-    const trace::Estimate speed = trace::estimate_median(results_[i], 1.0 - kAlpha);
+    std::vector<double> speeds;
+    for (const Figures& one : results_[i]) speeds.push_back(one.images_per_s);
+    const trace::Estimate speed = trace::estimate_median(speeds, 1.0 - kAlpha);
     const RoundMedians m = medians(all_, c.label);
-    table.add(with({c.label, number_text(speed.median), speed_range(speed), number_text(m.step_ms),
+    table.add(with({c.label, number_text(speed.median), number_range(speed), number_text(m.step_ms),
                     fmt::format("{:.0f}", m.wait_share), ps ? fmt::format("{:.2f}", m.server_bytes) : "-",
                     fmt::format("{:.0f}", m.core_busy)},
                    columns.cells(rounds_of(trials, c.label))));
   }
-  out += table.text() + columns.legend() + "\n";
-  if (const std::string stragglers = stragglers_text(trials); !stragglers.empty()) out += stragglers + "\n";
-  Table ratios({"images/s against", "at equal", "ratio", "interval", "confidence %", "differs"});
-  for (const Ratio& r : contest_.ratios)
-    ratios.add({r.a + " / " + r.b, r.basis, fmt::format("{:.3f}", r.estimate.median), ratio_range(r.estimate),
-                fmt::format("{:.2f}", 100.0 * r.confidence), r.differs ? "yes" : "no"});
-  return out + ratios.text() + "\n" + wrapped(verdict_text(), 98) + "\n";
+  const std::string stragglers = stragglers_text(trials);
+  return table.text() + columns.legend() + (stragglers.empty() ? "" : "\n" + stragglers);
+}
+
+std::string Comparison::outcome_table() const {
+  const bool target = contest_.target_accuracy > 0.0;
+  std::vector<std::string> head = {"contestant", "accuracy", "95 % interval"};
+  if (target) head.insert(head.end(), {"s to target", "95 % interval", "reached"});
+  Table table(head);
+  std::size_t evaluated = 0;
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const Outcome one = outcome(results_[i]);
+    if (gone_[i]) continue;
+    evaluated += one.evaluated;
+    std::vector<std::string> row = {contest_.contestants[i].label, number_text(one.accuracy.median),
+                                    number_range(one.accuracy)};
+    if (target) {
+      row.push_back(std::isfinite(one.time_s.median) ? number_text(one.time_s.median) : "-");
+      row.push_back(time_range(one.time_s));
+      row.push_back(fmt::format("{} of {}", one.reached, one.rounds));
+    }
+    table.add(std::move(row));
+  }
+  return evaluated > 0 ? table.text() : "";
+}
+
+std::string Comparison::ratio_tables() const {
+  std::string text;
+  if (!contest_.ratios.empty()) text += ratio_table(contest_.ratios, "images/s against");
+  if (!contest_.target_ratios.empty()) text += ratio_table(contest_.target_ratios, "sooner at the target");
+  return text;
+}
+
+nlohmann::json Comparison::contestants_json() const {
+  nlohmann::json out = nlohmann::json::array();
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const Outcome one = outcome(results_[i]);
+    nlohmann::json row = {{"label", contest_.contestants[i].label},
+                          {"rounds", one.rounds},
+                          {"accuracy", estimate_json(one.accuracy)},
+                          {"time_to_target_s", estimate_json(one.time_s)},
+                          {"reached", one.reached},
+                          {"diverged", gone_[i]}};
+    out.push_back(std::move(row));
+  }
+  return out;
 }
 
 nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& tables) const {
@@ -118,22 +230,17 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
     out["trials"].push_back(std::move(trial));
   }
   out["ratios"] = nlohmann::json::array();
-  const auto finite = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
-  for (const Ratio& r : contest_.ratios)
-    out["ratios"].push_back({{"a", r.a},
-                             {"b", r.b},
-                             {"median", r.estimate.median},
-                             {"low", finite(r.estimate.low)},
-                             {"high", finite(r.estimate.high)},
-                             {"basis", r.basis},
-                             {"confidence", r.confidence},
-                             {"differs", r.differs}});
+  for (const auto* const ratios : {&contest_.ratios, &contest_.target_ratios})
+    for (const Ratio& r : *ratios) out["ratios"].push_back(ratio_json(r));
+  out["target_accuracy"] =
+      contest_.target_accuracy > 0.0 ? nlohmann::json(contest_.target_accuracy) : nlohmann::json(nullptr);
+  out["contestants"] = contestants_json();
   out["rounds"] = rounds_;
   out["confirmation"] = confirmation_;
-  const bool won = !diverged_ && has_winner(contest_.ratios, candidate_, confirmation_);
+  const auto& decisive = decisive_ratios(contest_);
   out["winner"] = nullptr;
-  if (won) {
-    const Ratio& r = contest_.ratios[candidate_.ratio];
+  if (has_winner(decisive, candidate_, confirmation_)) {
+    const Ratio& r = decisive[candidate_.ratio];
     out["winner"] = candidate_.a_wins ? r.a : r.b;
   }
   out["verdict"] = verdict_text();

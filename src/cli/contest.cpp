@@ -23,8 +23,36 @@ Expected<Contestant> contestant(const TrialRequest& request, const ModelSpec& mo
                     warmup_of(request, config.value())};
 }
 
-Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const char* basis) {
-  return {contest.contestants[a].label, contest.contestants[b].label, basis, a, b, {}, {}, 0.95, false};
+/// How old the values may be that workers read. Who differs here gets unlike progress from a step.
+std::string reading(const TrialConfig& config) { return config.mode == "ps" ? config.consistency : "bsp"; }
+
+Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const std::string& basis) {
+  const Contestant& first = contest.contestants[a];
+  const Contestant& second = contest.contestants[b];
+  Ratio made{first.label, second.label, basis, a, b, {}, {}, 0.95, false};
+  made.unlike = reading(first.config) != reading(second.config);
+  return made;
+}
+
+/// The same pairs, by the time to the target.
+std::vector<Ratio> by_time(std::vector<Ratio> ratios) {
+  for (Ratio& one : ratios) {
+    one.measure = Measure::time_to_target;
+    one.unlike = false;
+  }
+  return ratios;
+}
+
+void replace_opponent(const Contest& contest, std::vector<Ratio>& ratios, const std::vector<bool>& gone) {
+  std::erase_if(ratios, [&](const Ratio& one) {
+    return gone[one.contestant_a] || (gone[one.contestant_b] && one.basis != "ranks");
+  });
+  const auto lost = std::ranges::find_if(ratios, [&](const Ratio& one) { return gone[one.contestant_b]; });
+  if (lost == ratios.end()) return;
+  const std::size_t opponent = lost->contestant_a;
+  for (Ratio& one : ratios)
+    if (gone[one.contestant_b]) one = ratio(contest, one.contestant_a, opponent, one.basis);
+  std::erase_if(ratios, [](const Ratio& one) { return one.contestant_a == one.contestant_b; });
 }
 
 Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, std::size_t samples,
@@ -57,9 +85,9 @@ Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, 
 /// Options that hold for all trials of a run.
 bool is_of_the_run(const std::string& name) {
   constexpr std::string_view kNames[] = {
-      "trial", "rounds",   "confirm-rounds", "results", "name",         "model",
-      "data",  "data-dir", "compute",        "wait",    "trace",        "seed",
-      "json",  "progress", "flush-seconds",  "dry-run", "trial-seconds"};
+      "trial",         "rounds",  "confirm-rounds", "results",        "name",           "model", "data",
+      "data-dir",      "compute", "wait",           "trace",          "seed",           "json",  "progress",
+      "flush-seconds", "dry-run", "trial-seconds",  "evaluate-every", "target-accuracy"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
@@ -132,10 +160,22 @@ Status check_shares(const Options& options, const Contest& contest) {
 Expected<Contest> fair(const Options& options, Expected<Contest> contest) {
   if (!contest) return contest;
   if (auto good = check_shares(options, contest.value()); !good) return good.error();
+  contest.value().target_accuracy = options.real("target-accuracy");
+  if (contest.value().target_accuracy > 0.0) contest.value().target_ratios = by_time(contest.value().ratios);
   return contest;
 }
 
 }  // namespace
+
+const std::vector<Ratio>& decisive_ratios(const Contest& contest) {
+  const bool unlike = std::ranges::any_of(contest.ratios, &Ratio::unlike);
+  return unlike && contest.target_accuracy > 0.0 ? contest.target_ratios : contest.ratios;
+}
+
+void leave_out(Contest& contest, const std::vector<bool>& gone) {
+  replace_opponent(contest, contest.ratios, gone);
+  if (contest.target_accuracy > 0.0) contest.target_ratios = by_time(contest.ratios);
+}
 
 Expected<Contest> make_contest(const Options& options, const ModelSpec& model, std::size_t samples,
                                const mpi::Topology& topology) {

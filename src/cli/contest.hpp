@@ -21,8 +21,18 @@ struct Contestant {
 
 struct Contest {
   std::vector<Contestant> contestants;
-  std::vector<Ratio> ratios;  ///< Without rounds.
+  std::vector<Ratio> ratios;           ///< Of images/s, without rounds.
+  double target_accuracy = 0.0;        ///< 0: none was asked for.
+  std::vector<Ratio> target_ratios{};  ///< With a target: the same pairs by their times to it.
 };
+
+/// The ratios that the verdict follows from: by times where a target is given and some contestants are
+/// unlike, else by images/s.
+const std::vector<Ratio>& decisive_ratios(const Contest& contest);
+
+/// Drops the ratios of contestants that are gone. Where all at equal ranks had one of these for an opponent,
+/// the first that is left takes its place. @param gone [contestants]
+void leave_out(Contest& contest, const std::vector<bool>& gone);
 
 /// The usual contest: ps with each number of `--servers`, allreduce on all ranks, and allreduce with as many
 /// workers as each ps has. With `--trial`, those instead, the first against each other.

@@ -42,6 +42,25 @@ std::string trials_text(const std::vector<TrialView>& trials) {
   return table.text() + columns.legend() + (stragglers.empty() ? "" : "\n" + stragglers);
 }
 
+/// What some trials came to: who diverged, and where a target was asked for, who reached it.
+std::string outcome_text(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
+  std::string text;
+  for (std::size_t i = 0; i < run.trials.size(); ++i)
+    if (summaries[i].diverged)
+      text += line_text("DIVERGED", fmt::format("trial {}, {}", i, divergence_text(summaries[i])));
+  Table table({"id", "seed", "accuracy", "s to target", "step"});
+  bool any = false;
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    const trace::TrialSummary& s = summaries[i];
+    if (s.target.accuracy <= 0.0) continue;
+    any = true;
+    table.add({std::to_string(run.trials[i].row.id), std::to_string(run.trials[i].row.seed),
+               number_text(s.accuracy), number_text(s.target.time_s),
+               s.target.reached() ? std::to_string(s.target.step) : "not reached"});
+  }
+  return any ? text + "\n" + table.text() : text;
+}
+
 std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
   std::string text = line_text("run", fmt::format("{} ({})", run.directory, run.tables.command));
   text += line_text("state", state_text(run));
@@ -55,7 +74,7 @@ std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSu
   std::vector<TrialView> trials;
   for (std::size_t i = 0; i < run.trials.size(); ++i)
     if (has_steps(summaries[i])) trials.push_back({run.trials[i].row, summaries[i]});
-  return text + trials_text(trials);
+  return text + trials_text(trials) + outcome_text(run, summaries);
 }
 
 /// Without a trace the figures are those that run.h5 keeps. A run that is not complete keeps none.
@@ -67,7 +86,7 @@ bool without_trace(const trace::RunData& run) {
   return true;
 }
 
-std::string kept_text(const trace::RunData& run) {
+std::string kept_text(const trace::RunData& run, const std::vector<trace::TrialSummary>& summaries) {
   std::string text =
       line_text("run", fmt::format("{} ({}, without trace)", run.directory, run.tables.command));
   text += line_text("state", state_text(run)) + line_text("model", run.tables.model) + "\n";
@@ -75,7 +94,8 @@ std::string kept_text(const trace::RunData& run) {
   for (const trace::FinalRow& row : run.tables.final)
     table.add({std::to_string(row.trial), number_text(row.images_per_s), number_text(row.loss),
                number_text(row.accuracy), fmt::format("{:016x}", row.parameter_hash)});
-  return text + table.text();
+  text += table.text();
+  return text + outcome_text(run, summaries);
 }
 
 /// The figures of a trial that /final keeps; what only a trace can tell is null.
@@ -125,7 +145,7 @@ int inspect(const Options& options) {
   }
   std::vector<trace::TrialSummary> summaries;
   for (const trace::TrialData& trial : run.trials) summaries.push_back(trace::summarise(trial));
-  print(without_trace(run) ? kept_text(run) : run_text(run, summaries), json_path == "-");
+  print(without_trace(run) ? kept_text(run, summaries) : run_text(run, summaries), json_path == "-");
   if (json_path.empty()) return kDone;
   if (auto written = write_json(json_path, run_json(run, summaries)); !written) {
     print_error(written.error());

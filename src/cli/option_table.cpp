@@ -173,6 +173,13 @@ const OptionSpec kSpecs[] = {
      HELP("on the test samples: epoch (after each, and at the end), end, or never")},
     {"evaluate", kCompare, OptionKind::text, "never", 0, 0, "Training",
      HELP("on the test samples: end (of every trial) or never")},
+    {"evaluate-every", kBoth, OptionKind::integer, "0", 0, kMost, "Training",
+     HELP("on the test samples, with the values after every so many steps and at the end (0: as --evaluate "
+          "says); worker 0 copies its values, and the copies are evaluated after the last step")},
+    {"target-accuracy", kBoth, OptionKind::real, "0", 0, 1, "Training",
+     HELP(
+         "say how long it takes until an evaluation has this accuracy, from 0 to 1; compare then trains each "
+         "round with a seed of its own (0: no target)")},
 
     {"rounds", kCompare, OptionKind::integer, "0", 0, 10000, "Comparison",
      HELP(

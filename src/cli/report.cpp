@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "modes/trial.hpp"
 #include "src/cli/console.hpp"
 #include "src/cli/output_file.hpp"
 #include "src/cli/staleness_report.hpp"
@@ -132,6 +133,20 @@ json server_json(const trace::TrialSummary& s) {
 
 }  // namespace
 
+std::string target_text(const trace::TrialData& trial, const trace::TrialSummary& s) {
+  if (s.target.accuracy <= 0.0) return "";
+  const std::string found = s.target.reached() ? fmt::format("reached after {} s, step {}",
+                                                             number_text(s.target.time_s), s.target.step)
+                                               : std::string("not reached");
+  return fmt::format("{} {} (evaluated every {})", number_text(s.target.accuracy), found,
+                     trial.final.evaluate_every);
+}
+
+std::string divergence_text(const trace::TrialSummary& s) {
+  const std::string quote = s.diverged_tensor == kTheLoss ? "" : "'";
+  return fmt::format("step {}: {}{}{} is not finite", s.diverged_step, quote, s.diverged_tensor, quote);
+}
+
 std::string trial_title(const trace::TrialRow& row) {
   if (view(row.mode) == "ps")
     return fmt::format("ps {}, {} + {}, placement {}, transport {}{}", consistency_text(row),
@@ -157,7 +172,12 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   out["parameter_hash"] = fmt::format("{:016x}", trial.final.parameter_hash);
   out["messages"] = s.messages;
   out["trace_overhead"] = number(s.trace_overhead);
+  out["target_accuracy"] = s.target.accuracy > 0.0 ? json(s.target.accuracy) : json(nullptr);
+  out["time_to_target_s"] = number(s.target.time_s);
+  out["target_step"] = s.target.reached() ? json(s.target.step) : json(nullptr);
   out["status"] = s.diverged ? "diverged" : std::string(view(trial.row.status));
+  out["diverged"] =
+      s.diverged ? json{{"step", s.diverged_step}, {"tensor", s.diverged_tensor}} : json(nullptr);
   out["evaluations"] = json::array();
   for (const trace::EvaluationRow& one : trial.evaluations)
     out["evaluations"].push_back({{"step", one.step},
@@ -179,8 +199,8 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                                      with_commas(trial.row.batch)));
   text += line_text("data", tables.data);
   text += line_text("result", result_text(tables, trial, s));
-  if (s.diverged)
-    text += line_text("DIVERGED", fmt::format("the loss of step {} is not a finite number", s.diverged_step));
+  if (s.diverged) text += line_text("DIVERGED", divergence_text(s));
+  if (const std::string target = target_text(trial, s); !target.empty()) text += line_text("target", target);
   text += line_text(
       "speed", fmt::format("{} images/s, step {} ms over {} after the warm-up", number_text(s.images_per_s),
                            interval(s.step_ms), plural(s.measured_steps, "step")));

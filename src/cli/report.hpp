@@ -19,6 +19,11 @@ nlohmann::json trial_json(const std::string& run, const trace::RunTables& tables
 std::string trial_text(const trace::RunTables& tables, const trace::TrialData& trial,
                        const trace::TrialSummary& summary);
 
+/// "0.86 reached after 12.3 s, step 400 (evaluated every 50)"; "" where no target was asked for.
+std::string target_text(const trace::TrialData& trial, const trace::TrialSummary& summary);
+/// "step 37: 'fc3.bias' is not finite"; of a trial that diverged.
+std::string divergence_text(const trace::TrialSummary& summary);
+
 /// "ps bsp, 1 server + 2 workers, placement range".
 std::string trial_title(const trace::TrialRow& row);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "src/cli/evaluation_settings.hpp"
 #include "src/cli/placement_settings.hpp"
 
 namespace steelyard::cli {
@@ -94,7 +95,7 @@ Status check_combinations(const Options& options) {
         return train ? one_of(options, "evaluate", {"epoch", "end", "never"})
                      : one_of(options, "evaluate", {"end", "never"});
       },
-      [&] { return not_both(options, "steps", "epochs"); },
+      [&] { return check_evaluation(options); }, [&] { return not_both(options, "steps", "epochs"); },
       [&] { return train ? success() : not_both(options, "steps", "trial-seconds"); },
       [&] { return train ? success() : not_both(options, "epochs", "trial-seconds"); },
       [&] { return not_both(options, "batch", "batch-per-worker"); },
@@ -209,8 +210,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.emulation = {
       options.real("compute-ms"), static_cast<std::size_t>(options.integer("compute-samples")),
       options.text("compute-profile"), options.text("compute"), options.real("compute-grain-ms")};
-  config.evaluate_at_end = options.text("evaluate") != "never";
-  request.evaluate_epochs = train && options.text("evaluate") == "epoch";
+  set_evaluation(options, request);
   request.warmup = options.integer("warmup");
   return request;
 }
@@ -231,7 +231,7 @@ Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec
   if (request.epochs > kMostSteps / per_epoch || config.steps > kMostSteps)
     return Error{fmt::format("more than 2^40 steps asked for; give fewer --steps or --epochs")};
   if (request.epochs > 0) config.steps = request.epochs * per_epoch;
-  config.evaluate_every = request.evaluate_epochs ? per_epoch : 0;
+  if (request.evaluate_epochs) config.evaluate_every = per_epoch;
   if (config.piece_bytes == 0) config.piece_bytes = topology.nodes > 1 ? kEagerPiece : kSharedPiece;
   if (config.piece_bytes < kLeastPiece)
     return Error{

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "modes/divergence.hpp"
 #include "src/base/log.hpp"
 #include "src/cli/report.hpp"
 #include "src/cli/staleness_report.hpp"
@@ -41,18 +42,19 @@ constexpr const char* kSummaryHead =
     "trial,label,mode,collective,placement,consistency,servers,workers,batch,steps,warmup,repeat,order,"
     "confirmation,"
     "status,images_per_s,step_ms_median,step_ms_low,step_ms_high,loss,accuracy,server_bytes_max_over_mean,"
-    "trace_overhead,parameter_hash";
+    "trace_overhead,parameter_hash,target_accuracy,time_to_target_s";
 
 std::string summary_line(const trace::TrialRow& r, const TrialResult& result) {
   const trace::TrialSummary& s = result.summary;
   return fmt::format(
              "{},\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:."
              "4f},{:."
-             "5f},{:016x}",
+             "5f},{:016x},{:.6g},{:.6g}",
              r.id, view(r.label), view(r.mode), view(r.collective), view(r.placement), view(r.consistency),
              r.servers, r.workers, r.batch, r.steps, r.warmup, r.repeat, r.order, r.confirmation,
              view(r.status), s.images_per_s, s.step_ms.median, s.step_ms.low, s.step_ms.high, s.loss,
-             s.accuracy, s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash) +
+             s.accuracy, s.server_bytes.max_over_mean, s.trace_overhead, result.data.final.parameter_hash,
+             s.target.accuracy, s.target.time_s) +
          staleness_csv(r, s);
 }
 
@@ -225,12 +227,8 @@ double TrialRunner::busiest(const CoreTimes& before, const CoreTimes& after) con
 std::vector<trace::EvaluationRow> TrialRunner::collect_evaluations(Session& session) const {
   std::vector<trace::EvaluationRow> rows;
   if (!session.workers.empty())
-    for (const EvaluationPart& part : session.evaluations) {
-      const double count = mpi::sum(session.workers, part.count);
-      const double loss = mpi::sum(session.workers, part.loss_sum) / count;
-      const double accuracy = mpi::sum(session.workers, part.correct) / count;
-      rows.push_back({recorder_.trial(), part.step, part.time_ns, loss, accuracy});
-    }
+    for (const EvaluationPart& part : session.evaluations)
+      rows.push_back(combined(session.workers, recorder_.trial(), part));
   // Rank 0 may be a server; the first worker tells all.
   std::string bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(trace::EvaluationRow));
   bytes = mpi::broadcast(launch_.world, bytes, session.roles.workers.front());
@@ -243,6 +241,7 @@ void TrialRunner::collect(Session& session, trace::TrialRow row, TrialResult& re
   const auto evaluations = collect_evaluations(session);
   mpi::broadcast(launch_.world, std::as_writable_bytes(std::span(&session.parameter_hash, 1)),
                  session.roles.workers.front());
+  const auto divergence = earliest(launch_.world, session.divergence);
   const std::int64_t overhead_ns = mpi::greatest(launch_.world, recorder_.overhead_ns());
   auto ranks = trace::gather_trial(launch_.world, recorder_);
   if (!launch_.speaks()) return;
@@ -254,7 +253,13 @@ void TrialRunner::collect(Session& session, trace::TrialRow row, TrialResult& re
   final.parameter_hash = session.parameter_hash;
   final.trace_overhead =
       static_cast<double>(overhead_ns) / static_cast<double>(std::max<std::int64_t>(row.end - row.begin, 1));
+  final.evaluate_every = session.config.evaluate_every;
+  final.target_accuracy = session.config.target_accuracy;
+  final.diverged_step = divergence ? divergence->step : -1;
+  final.diverged_tensor = text<96>(divergence ? divergence->tensor : "");
   result.summary = trace::summarise(result.data);
+  final.time_to_target_s = result.summary.target.time_s;
+  final.target_step = result.summary.target.step;
   final.images_per_s = result.summary.images_per_s;
   final.loss = result.summary.loss;
   final.accuracy = result.summary.accuracy;

@@ -48,6 +48,9 @@ class TrialRunner {
   /// Collective. @return on rank 0 the result, elsewhere an empty one.
   TrialResult run(const PlannedTrial& trial, Progress& progress, double share_before, double share);
 
+  /// Collective: leaves out the next trial of the plan.
+  void skip() { ++next_; }
+
   /// Collective: ends the traces, completes run.h5, writes summary.csv and `done`.
   void finish(int exit_status);
 

@@ -9,7 +9,23 @@
 namespace steelyard::cli {
 namespace {
 
+struct Words {
+  const char *is_ahead, *is_behind, *looks_ahead, *looked_ahead, *was_ahead, *was_behind;
+};
+
+/// [measures]
+constexpr Words kWords[] = {
+    {"is faster than", "is slower than", "looks faster than", "looked faster than", "measured faster than",
+     "measured slower than"},
+    {"reaches the target sooner than", "reaches the target later than",
+     "seems to reach the target sooner than", "seemed to reach the target sooner than",
+     "reached the target sooner than", "reached the target later than"},
+};
+
+const Words& words(const Ratio& ratio) { return kWords[static_cast<std::size_t>(ratio.measure)]; }
+
 std::string number(double value) {
+  if (std::isnan(value)) return "-";
   if (std::isinf(value)) return value < 0 ? "0" : "inf";
   return fmt::format("{:.3f}", value);
 }
@@ -22,6 +38,13 @@ std::vector<std::size_t> family(const std::vector<Ratio>& ratios, const std::str
   std::vector<std::size_t> members;
   for (std::size_t i = 0; i < ratios.size(); ++i)
     if (ratios[i].basis == basis) members.push_back(i);
+  return members;
+}
+
+/// Those that a winner can be found by.
+std::vector<std::size_t> decisive(const std::vector<Ratio>& ratios) {
+  auto members = family(ratios, "ranks");
+  std::erase_if(members, [&](std::size_t i) { return ratios[i].unlike; });
   return members;
 }
 
@@ -41,10 +64,14 @@ void judge_family(std::vector<Ratio>& ratios, const std::vector<std::size_t>& me
 /// Why the rounds cannot carry a verdict, if so.
 std::optional<std::string> too_few(const std::vector<Ratio>& ratios) {
   if (ratios.empty()) return "No verdict: there is only one contestant.";
-  const auto rounds = static_cast<int>(ratios.front().rounds.size());
+  const auto size = [](const Ratio& ratio) { return static_cast<int>(ratio.rounds.size()); };
+  const int rounds = size(*std::ranges::max_element(ratios, {}, size));
+  if (rounds < kLeastRounds && ratios.front().measure == Measure::time_to_target)
+    return fmt::format("No verdict: some contestant reached the target in {} rounds and {} are needed.",
+                       rounds, kLeastRounds);
   if (rounds < kLeastRounds)
     return fmt::format("No verdict: {} rounds were run and at least {} are needed.", rounds, kLeastRounds);
-  const auto count = family(ratios, ratios.front().basis).size();
+  const auto count = std::max<std::size_t>(family(ratios, "ranks").size(), 1);
   const int needed = trace::samples_needed(kAlpha / static_cast<double>(count));
   if (rounds >= needed) return std::nullopt;
   return fmt::format("No verdict: with {} ratios at least {} rounds are needed, and {} were run.", count,
@@ -52,14 +79,14 @@ std::optional<std::string> too_few(const std::vector<Ratio>& ratios) {
 }
 
 std::string nothing_said(const std::vector<Ratio>& ratios) {
-  std::string text = "No winner can be named: ";
+  std::string text = "No winner can be named";
   bool first = true;
   for (const Ratio& ratio : ratios) {
-    if (ratio.basis != ratios.front().basis) continue;
+    if (ratio.basis != "ranks" || ratio.unlike) continue;
     const std::string finding = !ratio.differs                ? "cannot be told from"
-                                : ratio.estimate.median > 1.0 ? "is faster than"
-                                                              : "is slower than";
-    text += fmt::format("{}{} {} {} ({})", first ? "" : "; ", ratio.a, finding, ratio.b,
+                                : ratio.estimate.median > 1.0 ? words(ratio).is_ahead
+                                                              : words(ratio).is_behind;
+    text += fmt::format("{}{} {} {} ({})", first ? ": " : "; ", ratio.a, finding, ratio.b,
                         interval(ratio.estimate));
     first = false;
   }
@@ -78,30 +105,62 @@ std::string winner_said(const Ratio& ratio, bool a_wins, const std::vector<doubl
   const std::string& winner = a_wins ? ratio.a : ratio.b;
   const std::string& loser = a_wins ? ratio.b : ratio.a;
   if (fresh.empty())
-    return fmt::format(
-        "No winner can be named: {} looks faster than {}, {} x, but no fresh rounds were run to confirm it.",
-        winner, loser, interval(first));
+    return fmt::format("No winner can be named: {} {} {}, {} x, but no fresh rounds were run to confirm it.",
+                       winner, words(ratio).looks_ahead, loser, interval(first));
   if (!(again.low > 1.0))
     return fmt::format(
-        "No winner can be named: {} looked faster than {}, {} x, but {} fresh rounds did not confirm it: {} "
-        "x.",
-        winner, loser, interval(first), fresh.size(), interval(again));
-  return fmt::format(
-      "{} {} is faster than {} at the same number of ranks: {} x, confirmed in {} fresh rounds: {} x.", place,
-      winner, loser, interval(first), fresh.size(), interval(again));
+        "No winner can be named: {} {} {}, {} x, but {} fresh rounds did not confirm it: {} x.", winner,
+        words(ratio).looked_ahead, loser, interval(first), fresh.size(), interval(again));
+  return fmt::format("{} {} {} {} at the same number of ranks: {} x, confirmed in {} fresh rounds: {} x.",
+                     place, winner, words(ratio).is_ahead, loser, interval(first), fresh.size(),
+                     interval(again));
 }
 
 std::string equal_workers_said(const std::vector<Ratio>& ratios) {
   std::string text;
   for (const std::size_t i : family(ratios, "workers")) {
     const Ratio& r = ratios[i];
+    if (r.unlike) continue;
     const std::string finding = !r.differs                ? "cannot be told from"
-                                : r.estimate.median > 1.0 ? "measured faster than"
-                                                          : "measured slower than";
+                                : r.estimate.median > 1.0 ? words(r).was_ahead
+                                                          : words(r).was_behind;
     text += fmt::format("{}{} {} {}, {} x", text.empty() ? " At the same number of workers: " : "; ", r.a,
                         finding, r.b, interval(r.estimate));
   }
   return text.empty() ? text : text + ".";
+}
+
+/// Why images/s do not decide between some contestants, with what they were.
+std::string unlike_said(const std::vector<Ratio>& ratios) {
+  std::string list;
+  for (const Ratio& r : ratios)
+    if (r.unlike)
+      list += fmt::format("{}{} / {} {} x at the same number of {}", list.empty() ? "" : "; ", r.a, r.b,
+                          interval(r.estimate), r.basis);
+  return list.empty() ? list
+                      : "images/s alone cannot decide between contestants whose workers read values of "
+                        "different age, since a step of one is not worth a step of the other: " +
+                            list +
+                            "; --target-accuracy, with a model that is trained, compares the times to a test "
+                            "accuracy.";
+}
+
+std::string one_sided_said(const std::vector<Ratio>& ratios) {
+  for (const Ratio& r : ratios)
+    for (const double one : r.rounds)
+      if (r.measure == Measure::time_to_target && (std::isinf(one) || one == 0.0))
+        return " A ratio is inf or 0 in rounds in which only one of the two reached the target.";
+  return "";
+}
+
+std::string decision_said(const std::vector<Ratio>& ratios, const Candidate& found,
+                          const std::vector<double>& confirmation, const Validity& validity) {
+  std::string unlike = unlike_said(ratios);
+  if (decisive(ratios).empty() && !unlike.empty()) return "No verdict: " + unlike;
+  if (!unlike.empty()) unlike = " But " + unlike;
+  return (found.found ? winner_said(ratios[found.ratio], found.a_wins, confirmation, validity.place())
+                      : nothing_said(ratios)) +
+         equal_workers_said(ratios) + unlike + one_sided_said(ratios);
 }
 
 }  // namespace
@@ -119,8 +178,11 @@ void judge(std::vector<Ratio>& ratios) {
 
 Candidate candidate(const std::vector<Ratio>& ratios) {
   if (too_few(ratios)) return {};
-  const auto members = family(ratios, "ranks");
+  const auto members = decisive(ratios);
+  if (members.empty()) return {};
   const auto by_median = [&](std::size_t i, std::size_t j) {
+    // A ratio without rounds has no median.
+    if (ratios[i].rounds.empty() || ratios[j].rounds.empty()) return !ratios[j].rounds.empty();
     return ratios[i].estimate.median < ratios[j].estimate.median;
   };
   const auto best = *std::ranges::max_element(members, by_median);
@@ -141,13 +203,8 @@ bool has_winner(const std::vector<Ratio>& ratios, const Candidate& found,
 
 std::string verdict(const std::vector<Ratio>& ratios, const Candidate& found,
                     const std::vector<double>& confirmation, const Validity& validity) {
-  std::string text;
-  if (const auto reason = too_few(ratios))
-    text = *reason;
-  else
-    text = (found.found ? winner_said(ratios[found.ratio], found.a_wins, confirmation, validity.place())
-                        : nothing_said(ratios)) +
-           equal_workers_said(ratios);
+  const auto reason = too_few(ratios);
+  const std::string text = reason ? *reason : decision_said(ratios, found, confirmation, validity);
   const std::string limits = validity.limits();
   return limits.empty() ? text : text + " " + limits;
 }

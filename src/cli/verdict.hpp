@@ -3,6 +3,7 @@
 /// @file
 /// What a comparison may claim. Pure functions of the measured rounds; nothing here runs anything.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,29 @@ namespace steelyard::cli {
 inline constexpr double kAlpha = 0.05;
 inline constexpr int kLeastRounds = 6;
 
-/// Images per second of one contestant against another, round by round.
+/// What two contestants are compared by. In either a ratio above 1 says that a is ahead.
+enum class Measure : std::uint8_t {
+  speed,           ///< images/s of a / those of b
+  time_to_target,  ///< time to the target accuracy of b / that of a
+};
+
+/// One contestant against another, round by round.
 struct Ratio {
   std::string a;
   std::string b;
   std::string basis;  ///< "ranks" or "workers": what the two have in common.
   std::size_t contestant_a = 0;
   std::size_t contestant_b = 0;
-  std::vector<double> rounds;  ///< a / b within each round.
+  /// Within each round. Of times: infinite where only a reached the target, 0 where only b did; rounds in
+  /// which neither did are left out.
+  std::vector<double> rounds;
   trace::Estimate estimate;  ///< Interval at the level that Holm's procedure gives this ratio in its family.
   double confidence = 0.95;  ///< Of that interval.
   bool differs = false;      ///< Holm's procedure rejects "the median is 1".
+  Measure measure = Measure::speed;
+  /// The two read values of different age, so that a step of one is not worth a step of the other: images/s
+  /// decide nothing.
+  bool unlike = false;
 };
 
 /// Rounds that a family of `ratios` needs, so that even the least of Holm's levels can be met with one
@@ -40,8 +53,8 @@ struct Candidate {
   bool a_wins = false;  ///< Ratio `ratio`'s a against its b.
   std::size_t ratio = 0;
 };
-/// On equal ranks: the ratio most above 1 if any contestant beats the common opponent b; else, if b beats
-/// every one, the one nearest to 1. Otherwise nothing can be claimed.
+/// On equal ranks, without those that are unlike: the ratio most above 1 if any contestant beats the common
+/// opponent b; else, if b beats every one, the one nearest to 1. Otherwise nothing can be claimed.
 Candidate candidate(const std::vector<Ratio>& ratios);
 
 /// In words, with the numbers. @param confirmation a / b in the fresh rounds, empty where there were none.

@@ -65,12 +65,21 @@ void add_losses(const std::vector<const RankTrial*>& workers, const Window& wind
       if (!std::isfinite(row.loss) && (!out.diverged || row.step < out.diverged_step)) {
         out.diverged = true;
         out.diverged_step = row.step;
+        out.diverged_tensor = "the loss";
       }
       if (row.step != window.end - 1) continue;
       loss += static_cast<double>(row.loss) * row.samples;
       samples += row.samples;
     }
   out.loss = samples > 0.0 ? loss / samples : 0.0;
+}
+
+/// The workers look at values too. They know it before they leave; a killed one has left its losses alone.
+void add_divergence(const FinalRow& final, TrialSummary& out) {
+  if (view(final.diverged_tensor).empty()) return;
+  out.diverged = true;
+  out.diverged_step = final.diverged_step;
+  out.diverged_tensor = view(final.diverged_tensor);
 }
 
 void add_servers(const TrialData& trial, TrialSummary& out) {
@@ -208,6 +217,7 @@ TrialSummary summarise(const TrialData& trial) {
   add_step_times(workers, window, out);
   add_phases(workers, window, out);
   add_losses(workers, window, out);
+  add_divergence(trial.final, out);
   add_servers(trial, out);
   out.staleness = staleness_summary(trial);
   out.drops = drop_summary(trial);
@@ -216,6 +226,7 @@ TrialSummary summarise(const TrialData& trial) {
   add_efficiency(trial, workers, window, out);
   out.accuracy = trial.evaluations.empty() ? std::numeric_limits<double>::quiet_NaN()
                                            : trial.evaluations.back().accuracy;
+  out.target = time_to_target(trial);
   out.trace_overhead = trial.final.trace_overhead;
   return out;
 }
@@ -239,6 +250,7 @@ std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& s)
                                   one("communication_efficiency", "all", s.pop.communication_efficiency, "1"),
                                   one("parallel_efficiency", "all", s.pop.parallel_efficiency, "1"),
                                   one("trace_overhead", "all", s.trace_overhead, "1")};
+  if (s.target.accuracy > 0.0) rows.push_back(one("time_to_target", "all", s.target.time_s, "s"));
   if (s.server_load.empty()) return rows;
   add_load_rows(trial, "bytes", s.server_bytes, rows);
   add_load_rows(trial, "messages", s.server_messages, rows);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,18 @@ struct ServerLoad {
   double busy_s = 0.0, apply_s = 0.0;
 };
 
+/// Whether and when a training reached the accuracy asked for.
+struct Target {
+  double accuracy = 0.0;   ///< 0: none was asked for.
+  std::int64_t step = -1;  ///< Steps that the first evaluation with at least this accuracy is of; -1: none.
+  /// Seconds from the begin of the first worker's first step until it had all values of that evaluation; NaN:
+  /// not reached. Nothing is interpolated between evaluations.
+  double time_s = std::numeric_limits<double>::quiet_NaN();
+
+  bool reached() const { return step >= 0; }
+};
+Target time_to_target(const TrialData& trial);
+
 struct TrialSummary {
   double images_per_s = 0.0;      ///< Samples of the measured steps / the longest worker's time in them.
   Estimate step_ms;               ///< A step's time is the mean over the workers.
@@ -73,8 +86,10 @@ struct TrialSummary {
   Imbalance worker_busy;  ///< Compute time per worker.
   Pop pop;
   double trace_overhead = 0.0;  ///< Time spent on recording / time of the trial, the greatest over the ranks.
-  bool diverged = false;        ///< Some loss is not finite.
+  Target target;
+  bool diverged = false;  ///< Some loss is not finite, or some value that a step read, or the last one left.
   std::int64_t diverged_step = -1;
+  std::string diverged_tensor;  ///< "the loss" where all values were finite.
 };
 
 /// Steps below trial.row.warmup are left out of every timing; counts are of the whole trial.

@@ -35,7 +35,8 @@ TABLE(TensorRow, "inventory", F(tensor), F(name), F(shape), F(dtype), F(elements
 TABLE(PlacementRow, "placement", F(trial), F(epoch), F(shard), F(tensor), F(begin), F(end), F(server))
 TABLE(EvaluationRow, "evaluation", F(trial), F(step), F(time_ns), F(loss), F(accuracy))
 TABLE(FinalRow, "final", F(trial), F(parameter_hash), F(images_per_s), F(loss), F(accuracy),
-      F(trace_overhead), F(core_busy))
+      F(trace_overhead), F(core_busy), F(evaluate_every), F(target_accuracy), F(time_to_target_s),
+      F(target_step), F(diverged_step), F(diverged_tensor))
 TABLE(SummaryRow, "summary", F(trial), F(metric), F(role), F(value), F(low), F(high), F(unit))
 
 #undef F

@@ -205,7 +205,13 @@ struct FinalRow {
   double loss;
   double accuracy;  ///< NaN where not evaluated.
   double trace_overhead;
-  double core_busy;  ///< Busy share of all cores of the busiest machine during the trial, 0 to 1.
+  double core_busy;             ///< Busy share of all cores of the busiest machine during the trial, 0 to 1.
+  std::int64_t evaluate_every;  ///< Steps between evaluations; 0: none but at the end.
+  double target_accuracy;       ///< 0: none was asked for.
+  double time_to_target_s;      ///< NaN: none, or not reached.
+  std::int64_t target_step;     ///< -1 likewise.
+  std::int64_t diverged_step;   ///< Holds if diverged_tensor is not "".
+  Text<96> diverged_tensor;     ///< Name of the tensor, or "the loss"; "" if the trial did not diverge.
 };
 
 struct SummaryRow {

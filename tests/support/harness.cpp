@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "modes/divergence.hpp"
 #include "modes/feeder.hpp"
 
 namespace steelyard::test {
@@ -80,6 +81,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   outcome.choices = session.collective_choices;
   outcome.bucket_rebuilds = session.bucket_rebuilds;
   outcome.drops = session.drops;
+  outcome.divergence = earliest(all.world, session.divergence);
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 /// Runs trials through the real modes without files, and the serial algorithm beside them.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "modes/mode.hpp"
@@ -27,6 +28,7 @@ struct Outcome {
   std::vector<CollectiveChoice> choices;    ///< This worker's.
   int bucket_rebuilds = 0;                  ///< This worker's.
   std::uint64_t drops = 0;                  ///< That this worker has heard of.
+  std::optional<Divergence> divergence;     ///< The earliest of all ranks, on every rank.
 };
 
 /// Collective: the launch's ranks as if they were on `nodes` nodes in turn, for what differs between nodes.

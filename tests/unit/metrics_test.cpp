@@ -86,6 +86,55 @@ TEST(Metrics, ALossThatIsNoNumberMakesTheTrialDiverged) {
   EXPECT_EQ(s.diverged_step, 2);
 }
 
+TEST(Metrics, WhatTheWorkersSawOfADivergenceSaysStepAndTensor) {
+  TrialData data = trial();
+  data.ranks[0].steps[3].loss = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(summarise(data).diverged_tensor, "the loss");
+  data.final.diverged_step = 2;
+  data.final.diverged_tensor = text<96>("fc3.bias");
+  const TrialSummary s = summarise(data);
+  EXPECT_EQ(s.diverged_step, 2);
+  EXPECT_EQ(s.diverged_tensor, "fc3.bias");
+}
+
+/// With evaluations after 1, 2 and 3 steps, the last of which falls back.
+TrialData evaluated(double target) {
+  TrialData data = trial();
+  data.ranks[0].steps[0].begin_ns = 500'000'000;
+  data.evaluations = {
+      {0, 1, 1'500'000'000, 1.0, 0.5}, {0, 2, 2'500'000'000, 0.5, 0.75}, {0, 3, 3'500'000'000, 0.6, 0.7}};
+  data.final.target_accuracy = target;
+  return data;
+}
+
+TEST(Metrics, TheTimeToATargetIsThatOfTheFirstEvaluationWithAtLeastThatAccuracy) {
+  for (const double target : {0.7, 0.75}) {
+    const Target found = time_to_target(evaluated(target));
+    EXPECT_TRUE(found.reached());
+    EXPECT_EQ(found.step, 2);
+    EXPECT_DOUBLE_EQ(found.time_s, 2.0) << "nothing is interpolated";
+  }
+  EXPECT_DOUBLE_EQ(summarise(evaluated(0.5)).target.time_s, 1.0);
+}
+
+TEST(Metrics, ATargetThatIsNotReachedHasNoTime) {
+  const Target missed = time_to_target(evaluated(0.76));
+  EXPECT_FALSE(missed.reached());
+  EXPECT_TRUE(std::isnan(missed.time_s));
+  EXPECT_EQ(missed.accuracy, 0.76);
+  EXPECT_EQ(time_to_target(evaluated(0.0)).accuracy, 0.0) << "none was asked for";
+  EXPECT_FALSE(time_to_target(evaluated(0.0)).reached());
+}
+
+TEST(Metrics, WithoutATraceTheTimeToTheTargetIsTheOneKept) {
+  TrialData data = evaluated(0.7);
+  for (RankTrial& rank : data.ranks) rank.steps.clear();
+  data.final.target_step = 7;
+  data.final.time_to_target_s = 4.5;
+  EXPECT_EQ(time_to_target(data).step, 7);
+  EXPECT_EQ(time_to_target(data).time_s, 4.5);
+}
+
 TEST(Metrics, ServersAndStaleness) {
   TrialData data = trial();
   RankTrial server{"server", 0, {}, {}, {}};

@@ -169,6 +169,31 @@ TEST(Options, AnOptionWithoutEffectIsRefused) {
   EXPECT_NE(reason({"train", "--steps", "3", "--epochs", "1"}).find("two ways"), std::string::npos);
 }
 
+TEST(Options, EvaluationsOnTheWayAreSaidOnce) {
+  const auto config = [](std::vector<const char*> arguments) {
+    return trial_request(parse(std::move(arguments)).value().options).value();
+  };
+  EXPECT_TRUE(config({"train"}).evaluate_epochs);
+  const TrialRequest every = config({"compare", "--evaluate-every", "50", "--target-accuracy", "0.8"});
+  EXPECT_EQ(every.config.evaluate_every, 50);
+  EXPECT_TRUE(every.config.evaluate_at_end) << "an evaluation on the way is one at the end too";
+  EXPECT_FALSE(config({"train", "--evaluate-every", "50"}).evaluate_epochs);
+  EXPECT_EQ(every.config.target_accuracy, 0.8);
+  EXPECT_EQ(config({"train", "--target-accuracy", "0.8"}).config.target_accuracy, 0.8);
+  EXPECT_EQ(reason({"compare", "--target-accuracy", "0.8"}),
+            "--target-accuracy 0.8 needs evaluations on the way; give --evaluate-every STEPS");
+  EXPECT_EQ(reason({"train", "--target-accuracy", "0.8", "--evaluate", "end"}),
+            "--target-accuracy 0.8 needs evaluations on the way; give --evaluate-every STEPS or --evaluate "
+            "epoch");
+  EXPECT_EQ(reason({"train", "--evaluate", "never", "--evaluate-every", "50"}),
+            "--evaluate never and --evaluate-every 50 say two different things; give one of them");
+  EXPECT_EQ(reason({"train", "--evaluate", "end", "--evaluate-every", "50"}), "");
+  EXPECT_NE(reason({"train", "--model", "replay:lenet", "--target-accuracy", "0.8"}).find("no accuracy"),
+            std::string::npos);
+  EXPECT_EQ(reason({"train", "--target-accuracy", "1.1"}),
+            "--target-accuracy '1.1': must be a number from 0 to 1");
+}
+
 TEST(Options, PlacementsGetTheirNumbersAndFiles) {
   const ConfigFile rules("* 0\n");
   const std::string placement = std::string("explicit:") + rules.path();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 namespace steelyard::cli {
@@ -72,6 +73,52 @@ TEST(Verdict, SaysWhereItHoldsAndWhatItCannotTell) {
   const std::string cluster = said({.nodes = 4});
   EXPECT_TRUE(cluster.starts_with("On these 4 nodes ps is faster")) << cluster;
   EXPECT_EQ(cluster.find("cannot tell"), std::string::npos) << cluster;
+}
+
+Ratio unlike(Ratio one) {
+  one.unlike = true;
+  return one;
+}
+
+TEST(Verdict, ImagesPerSecondDecideNothingBetweenUnlikeContestants) {
+  const auto alone = say({unlike(ratio("asp", around(2.0, 9)))}, around(2.0, 9));
+  EXPECT_TRUE(alone.starts_with("No verdict: images/s alone cannot decide")) << alone;
+  EXPECT_NE(alone.find("asp / allreduce 2.000"), std::string::npos) << alone;
+  EXPECT_NE(alone.find("--target-accuracy"), std::string::npos) << alone;
+  std::vector<Ratio> ratios = {ratio("bsp", around(1.3, 11)), unlike(ratio("asp", around(2.0, 11)))};
+  const auto beside = say(ratios, around(1.3, 9));
+  EXPECT_NE(beside.find("On this machine bsp is faster than allreduce"), std::string::npos) << beside;
+  EXPECT_NE(beside.find("But images/s alone cannot decide"), std::string::npos) << beside;
+  EXPECT_EQ(beside.find("asp is faster"), std::string::npos) << beside;
+}
+
+Ratio timed(const char* a, std::vector<double> rounds) {
+  Ratio one = ratio(a, std::move(rounds));
+  one.measure = Measure::time_to_target;
+  return one;
+}
+
+TEST(Verdict, TimesToATargetHaveWordsOfTheirOwn) {
+  const auto won = say({timed("asp", around(1.3, 9))}, around(1.2, 9));
+  EXPECT_NE(won.find("On this machine asp reaches the target sooner than allreduce"), std::string::npos)
+      << won;
+  EXPECT_EQ(won.find("faster"), std::string::npos) << won;
+  const auto few = say({timed("asp", around(1.3, 5))}, {});
+  EXPECT_NE(few.find("reached the target in 5 rounds and 6 are needed"), std::string::npos) << few;
+}
+
+TEST(Verdict, WhoAloneReachesTheTargetIsAhead) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto won = say({timed("asp", std::vector(9, kInfinity))}, std::vector(9, kInfinity));
+  EXPECT_NE(won.find("asp reaches the target sooner"), std::string::npos) << won;
+  EXPECT_NE(won.find("only one of the two reached"), std::string::npos) << won;
+  const auto lost = say({timed("asp", std::vector(9, 0.0))}, std::vector(9, 0.0));
+  EXPECT_NE(lost.find("allreduce reaches the target sooner than asp"), std::string::npos) << lost;
+}
+
+TEST(Verdict, ARatioWithoutRoundsLeavesTheOthersTheirVerdict) {
+  const auto won = say({timed("never", {}), timed("asp", around(1.3, 11))}, around(1.2, 9));
+  EXPECT_NE(won.find("asp reaches the target sooner than allreduce"), std::string::npos) << won;
 }
 
 TEST(Validity, NamesWhatHoldsInOneOrder) {

@@ -1,0 +1,87 @@
+// Which ratios a verdict follows from, and what is left of them when contestants are gone.
+#include "src/cli/contest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "src/cli/comparison.hpp"
+
+namespace steelyard::cli {
+namespace {
+
+/// The contest of `options` on four ranks.
+Contest contest(std::vector<const char*> options) {
+  options.insert(options.begin(), {"steelyard", "compare", "--steps", "10", "--model", "mlp:50-20-10"});
+  const auto parsed = parse_command_line(static_cast<int>(options.size()), options.data(), nullptr);
+  mpi::Topology topology;
+  topology.node_of_rank = {0, 0, 0, 0};
+  topology.host_of_rank = {"", "", "", ""};
+  topology.shared_memory_of_node = {std::size_t{1} << 30U};
+  return make_contest(parsed.value().options, describe_model("mlp:50-20-10").value(), 2048, topology).value();
+}
+
+std::string pairs(const std::vector<Ratio>& ratios) {
+  std::string text;
+  for (const Ratio& one : ratios) text += one.a + " / " + one.b + " by " + one.basis + "; ";
+  return text;
+}
+
+constexpr const char* kAsp = "servers=1 consistency=asp";
+constexpr const char* kBsp = "servers=1";
+
+TEST(Contest, IsByTimeToTheTargetWhereWorkersReadUnlikeValues) {
+  const auto made = [](const char* second, bool target) {
+    std::vector<const char*> options = {"--trial", "mode=allreduce",   "--trial",
+                                        second,    "--evaluate-every", "5"};
+    if (target) options.insert(options.end(), {"--target-accuracy", "0.5"});
+    return contest(std::move(options));
+  };
+  const auto measure = [&](const char* second, bool target) {
+    return decisive_ratios(made(second, target)).front().measure;
+  };
+  EXPECT_EQ(measure(kBsp, false), Measure::speed);
+  EXPECT_EQ(measure(kBsp, true), Measure::speed) << "a step of one is worth a step of the other";
+  EXPECT_EQ(measure(kAsp, true), Measure::time_to_target);
+  EXPECT_EQ(measure(kAsp, false), Measure::speed);
+  EXPECT_TRUE(made(kAsp, false).ratios.front().unlike);
+  EXPECT_FALSE(made(kBsp, false).ratios.front().unlike);
+  EXPECT_EQ(made(kBsp, true).target_ratios.size(), 1U);
+  EXPECT_TRUE(made(kBsp, false).target_ratios.empty());
+}
+
+TEST(Contest, GoesOnAmongThoseWhoAreLeft) {
+  Contest three = contest({"--trial", "mode=allreduce", "--trial", kBsp, "--trial", kBsp});
+  EXPECT_EQ(pairs(three.ratios),
+            "B: ps 1+3 / A: allreduce 4 by ranks; C: ps 1+3 / A: allreduce 4 by ranks; ");
+  Contest without_last = three;
+  leave_out(without_last, {false, false, true});
+  EXPECT_EQ(pairs(without_last.ratios), "B: ps 1+3 / A: allreduce 4 by ranks; ");
+  leave_out(three, {true, false, false});
+  EXPECT_EQ(pairs(three.ratios), "C: ps 1+3 / B: ps 1+3 by ranks; ");
+  leave_out(three, {true, true, false});
+  EXPECT_TRUE(three.ratios.empty());
+}
+
+TEST(Contest, TheUsualOneKeepsWhatNeedsNobodyWhoIsGone) {
+  Contest usual = contest({"--servers", "1,2"});
+  leave_out(usual, {true, false, false, false, false});
+  EXPECT_EQ(pairs(usual.ratios),
+            "ps 1+3 / allreduce 3 of 4 by workers; ps 2+2 / ps 1+3 by ranks; ps 2+2 / allreduce 2 of 4 by "
+            "workers; ");
+}
+
+TEST(Contest, RoundsInWhichOneAloneReachedTheTargetCountForThatOne) {
+  const double none = std::nan("");
+  // Times of a: 2, 2, none, none; of b: 4, none, 4, none.
+  const std::vector<std::vector<Figures>> figures = {{{8, 1, 2}, {8, 1, 2}, {8, 0, none}, {8, 0, none}},
+                                                     {{4, 1, 4}, {4, 0, none}, {4, 1, 4}, {4, 0, none}}};
+  Ratio ratio{"a", "b", "ranks", 0, 1, {}, {}, 0.95, false};
+  EXPECT_EQ(paired(figures, ratio), (std::vector{2.0, 2.0, 2.0, 2.0}));
+  ratio.measure = Measure::time_to_target;
+  EXPECT_EQ(paired(figures, ratio), (std::vector{2.0, std::numeric_limits<double>::infinity(), 0.0}));
+}
+
+}  // namespace
+}  // namespace steelyard::cli
