@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modes/injection.hpp"
 #include "modes/ps/placement/placement.hpp"
 #include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
@@ -51,6 +52,7 @@ struct TrialConfig {
   Step evaluate_every = 0;  ///< Steps between evaluations on the test samples; 0: none on the way.
   bool evaluate_at_end = true;
   Emulation emulation;  ///< replay only.
+  Injection injection;
 };
 
 /// Who does what. Ascending world ranks; a rank is in exactly one list.

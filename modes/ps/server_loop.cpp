@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "modes/ps/apply_delay.hpp"
 #include "modes/ps/meter.hpp"
 #include "modes/ps/server.hpp"
 #include "modes/ps/server_channel.hpp"
@@ -27,6 +28,7 @@ class Loop {
         server_(server),
         channel_(channel),
         meter_(session.recorder, side, server),
+        delay_(session.config.injection.apply_factor(side.server)),
         reply_begin_ns_(side.sources.size() * side.bundles().size()) {}
 
   void run() {
@@ -51,6 +53,7 @@ class Loop {
     const std::uint64_t updates = server_.updates();
     meter_.begin_work();
     const std::int64_t begin_ns = recorder.now_ns();
+    delay_.begin();
     if (event.push) {
       meter_.count_push(number, channel_.pushed(source, number));
       channel_.unpack(source, number);
@@ -60,6 +63,7 @@ class Loop {
       ++sent_;
       server_.sent(event.reply, begin_ns);
     }
+    meter_.add_delay(delay_.end());
     const bool applied = server_.updates() != updates;
     if (event.push || applied) record(applied ? Phase::apply : Phase::serve, source, number, begin_ns);
     start_replies();
@@ -101,6 +105,7 @@ class Loop {
   Server& server_;
   ServerChannel& channel_;
   Meter meter_;
+  ApplyDelay delay_;
   std::vector<std::int64_t> reply_begin_ns_;  ///< [sources, bundles]
   std::uint64_t sent_ = 0;                    ///< Replies that have left.
 };

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "modes/injection.hpp"
 #include "src/base/expected.hpp"
 #include "src/cli/console.hpp"
 
@@ -92,6 +93,7 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"model", tables.model},
           {"data", tables.data},
           {"batch", row.batch},
+          {"slow", std::string(view(row.slow))},
           {"validity", tables.validity}};
 }
 
@@ -175,7 +177,7 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                        const trace::TrialSummary& s) {
   const trace::PhaseTimes& p = s.phases_ms;
   std::string text;
-  text += line_text("mode", trial_title(trial.row));
+  text += line_text("mode", trial_title(trial.row)) + injected_text(view(trial.row.slow));
   text +=
       line_text("model", fmt::format("{}, {} in {}, global batch {}", tables.model,
                                      plural(static_cast<std::int64_t>(parameters_of(tables)), "parameter"),
@@ -208,6 +210,14 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
   text += line_text("recording", fmt::format("{:.2f} % of the time", 100.0 * s.trace_overhead));
   if (!s.server_load.empty()) text += "\n" + server_table(s);
   return text;
+}
+
+std::string injected_text(std::string_view slow, const std::string& who) {
+  if (slow.empty()) return "";
+  const auto injection = parse_injection(slow);
+  // A file may hold anything.
+  const std::string words = injection ? injection.value().words() : std::string(slow);
+  return wrapped(line_text("injected", who + words), 98, std::string(line_text("", "").size() - 1, ' '));
 }
 
 json choices_json(const std::vector<CollectiveChoice>& choices) {

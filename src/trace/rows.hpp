@@ -79,7 +79,7 @@ struct LoadRow {
   std::uint32_t window;
   std::int64_t step;  ///< At the end of the window: pushes so far / (workers x bundles), rounded down.
   std::int64_t begin_ns, end_ns;
-  std::int64_t busy_ns;   ///< Thread CPU time while a request is handled.
+  std::int64_t busy_ns;   ///< Thread CPU time and injected delay while a request is handled.
   std::int64_t idle_ns;   ///< Wall time without a request to handle.
   std::int64_t apply_ns;  ///< Wall time of sums and optimizer.
   std::uint64_t pushes, pulls, applied, dropped, forwarded;
@@ -131,6 +131,7 @@ struct TrialRow {
   Text<8> wire;                    ///< Type in which gradients travel: fp32, fp16, bf16.
   std::uint8_t sharded_optimizer;  ///< allreduce: 1 if asked for; 0 in ps.
   Text<8> aggregate;               ///< ps: node where workers of some node pushed as one, else none.
+  Text<256> slow;                  ///< What was injected, as --slow says it; "" for nothing.
 };
 
 /// Which rank plays what in a trial.
