@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "src/mpi/slow_links.hpp"
-#include "src/trace/statistics.hpp"
 #include "tests/support/harness.hpp"
 
 namespace steelyard {
@@ -89,13 +89,13 @@ test::Outcome replay(TrialConfig config, const char* name) {
   return test::run_trial(config, model, load_dataset({"none", "", model.inputs, model.classes, 0}).value());
 }
 
-/// Median over the steps, without the first ones, of what `time` says of a row.
+/// Of the step in which it was least, without the first ones: the one that a busy machine disturbed least.
 template <typename Time>
-double median_of(const test::Outcome& outcome, Rank rank, Time&& time) {
-  std::vector<double> all;
+double least_of(const test::Outcome& outcome, Rank rank, Time&& time) {
+  double least = std::numeric_limits<double>::infinity();
   for (const trace::StepRow& row : outcome.ranks[static_cast<std::size_t>(rank)].steps)
-    if (row.step >= 2) all.push_back(static_cast<double>(time(row)));
-  return trace::median(all);
+    if (row.step >= 2) least = std::min(least, static_cast<double>(time(row)));
+  return least;
 }
 
 // Sleeps are late on a busy machine, those of the slowed worker and of the others alike: the margins are for
@@ -111,11 +111,11 @@ TEST(Injection, ASlowedWorkerComputesAsMuchLongerAsItWasToldTo) {
   const test::Outcome outcome = replay(config, "replay:lenet");
   if (test::launch().world.rank() != 0) return;
   const auto compute = [](const trace::StepRow& row) { return row.forward_ns + row.backward_ns; };
-  const double slowed = median_of(outcome, servers + 1, compute);
+  const double slowed = least_of(outcome, servers + 1, compute);
   for (int worker = 0; worker < ranks() - servers; ++worker) {
     if (worker == 1) continue;
-    EXPECT_GT(slowed / median_of(outcome, servers + worker, compute), 2.2) << worker;
-    EXPECT_LT(slowed / median_of(outcome, servers + worker, compute), 4.0) << worker;
+    EXPECT_GT(slowed / least_of(outcome, servers + worker, compute), 2.2) << worker;
+    EXPECT_LT(slowed / least_of(outcome, servers + worker, compute), 4.0) << worker;
   }
 }
 
@@ -139,16 +139,15 @@ TEST(Injection, ASlowedServerIsBusyAsMuchLongerAsItWasToldTo) {
 
 TEST(Injection, ASlowLinkHoldsUpThoseAtItsEndsAlone) {
   if (ranks() < 3) return;  // A server and two workers.
-  TrialConfig config = base(link(0, 1, "0.02"));
+  TrialConfig config = base(link(0, 1, "0.005"));
   config.servers = 1;
-  config.steps = 20;
   config.transport = "message";
   config.consistency = "asp";  // So that nobody waits for the slow one.
   const test::Outcome outcome = replay(config, "replay:mlp:784-256-128-64-10");
   if (test::launch().world.rank() != 0) return;
   const auto duration = [](const trace::StepRow& row) { return row.end_ns - row.begin_ns; };
   for (Rank rank = 2; rank < ranks(); ++rank)
-    EXPECT_GT(median_of(outcome, 1, duration) / median_of(outcome, rank, duration), 2.0) << rank;
+    EXPECT_GT(least_of(outcome, 1, duration) / least_of(outcome, rank, duration), 2.0) << rank;
 }
 
 }  // namespace
