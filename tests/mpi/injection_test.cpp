@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "src/mpi/slow_links.hpp"
@@ -119,35 +120,50 @@ TEST(Injection, ASlowedWorkerComputesAsMuchLongerAsItWasToldTo) {
   }
 }
 
-TEST(Injection, ASlowedServerIsBusyAsMuchLongerAsItWasToldTo) {
+/// Of all windows of a server, in nanoseconds.
+struct Load {
+  std::int64_t busy = 0, cpu = 0, wall = 0;
+};
+Load load_of(const test::Outcome& outcome, std::size_t server) {
+  Load load;
+  for (const trace::LoadRow& row : outcome.ranks[server].loads) {
+    load.busy += row.busy_ns;
+    load.cpu += row.cpu_ns;
+    load.wall += row.end_ns - row.begin_ns;
+  }
+  return load;
+}
+
+// The CPU time of two servers may differ tenfold on a busy virtual machine, so each is compared with its own.
+TEST(Injection, ASlowedServerAloneIsBusyBeyondItsCpuTime) {
   if (ranks() < 3) return;  // Two servers and a worker.
-  TrialConfig config = base("server=1:apply=8");
+  constexpr std::int64_t kFactor = 50;
+  TrialConfig config = base("server=1:apply=50");
   config.servers = 2;
   config.steps = 60;
-  config.placement = "range";  // Both own as many elements.
+  config.placement = "range";
   const test::Outcome outcome = replay(config, "replay:mlp:784-256-128-64-10");
   if (test::launch().world.rank() != 0) return;
-  const auto busy = [&](std::size_t server) {
-    double ns = 0.0;
-    for (const trace::LoadRow& row : outcome.ranks[server].loads) ns += static_cast<double>(row.busy_ns);
-    return ns;
-  };
-  // They differ in what else they do for a push, and in what caches hold.
-  EXPECT_GT(busy(1) / busy(0), 3.0);
-  EXPECT_LT(busy(1) / busy(0), 20.0);
+  const Load other = load_of(outcome, 0);
+  EXPECT_LE(other.busy, other.cpu);
+  const Load slowed = load_of(outcome, 1);
+  EXPECT_GT(slowed.busy, 2 * slowed.cpu) << "it handles pushes in more than a 25th of its CPU time";
+  EXPECT_LE(slowed.busy, kFactor * slowed.cpu);
+  EXPECT_GE(slowed.wall, slowed.busy - slowed.cpu) << "the delay was slept";
 }
 
 TEST(Injection, ASlowLinkHoldsUpThoseAtItsEndsAlone) {
   if (ranks() < 3) return;  // A server and two workers.
   TrialConfig config = base(link(0, 1, "0.005"));
   config.servers = 1;
+  config.steps = 16;
   config.transport = "message";
   config.consistency = "asp";  // So that nobody waits for the slow one.
   const test::Outcome outcome = replay(config, "replay:mlp:784-256-128-64-10");
   if (test::launch().world.rank() != 0) return;
   const auto duration = [](const trace::StepRow& row) { return row.end_ns - row.begin_ns; };
   for (Rank rank = 2; rank < ranks(); ++rank)
-    EXPECT_GT(least_of(outcome, 1, duration) / least_of(outcome, rank, duration), 2.0) << rank;
+    EXPECT_GT(least_of(outcome, 1, duration) / least_of(outcome, rank, duration), 3.0) << rank;
 }
 
 }  // namespace
