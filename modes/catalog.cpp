@@ -1,4 +1,5 @@
 #include "src/base/catalog.hpp"
+#include "modes/link_delays.hpp"
 #include "modes/mode.hpp"
 #include "src/collective/wire.hpp"
 #include "src/model/pattern.hpp"
@@ -66,7 +67,17 @@ Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi:
   if (auto good = check_emulation(config.emulation, model); !good) return good;
   if (auto good = check_wire(config, model, ranks); !good) return good;
   if (auto good = check_snapshots(config, model); !good) return good;
-  return mode.value()->check(config, model, topology);
+  if (auto good = mode.value()->check(config, model, topology); !good) return good;
+  if (config.injection.empty()) return success();
+  return check_injection(config, mode.value()->roles(config, topology.node_of_rank), topology);
+}
+
+void run_session(Session& session) {
+  const std::int64_t begin_ns = session.recorder.now_ns();
+  const LinkDelays delays(session);
+  const std::int64_t measuring_ns = session.recorder.now_ns() - begin_ns;
+  find_mode(session.config.mode).value()->run(session);
+  session.choosing_ns += measuring_ns;
 }
 
 int Roles::index_in(const std::vector<Rank>& list, Rank rank) {

@@ -68,6 +68,10 @@ std::string mode_help();
 /// Everything about a trial that can be wrong, before anything is run.
 Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology);
 
+/// Runs this rank's role in the trial of `session` to the end, with what is injected. Collective over
+/// session.world.
+void run_session(Session& session);
+
 /// What a worker trains with.
 struct Worker {
   Share share;

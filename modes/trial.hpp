@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modes/injection.hpp"
 #include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
 #include "modes/ps/staleness/staleness.hpp"
@@ -58,6 +59,7 @@ struct TrialConfig {
   bool evaluate_at_end = true;
   double target_accuracy = 0.0;  ///< Whose time is asked for; 0: none.
   Emulation emulation;           ///< replay only.
+  Injection injection;
 };
 
 namespace ps {

@@ -3,6 +3,7 @@
 #include "modes/divergence.hpp"
 #include "modes/feeder.hpp"
 #include "modes/mode.hpp"
+#include "modes/slowed.hpp"
 
 namespace steelyard {
 namespace {
@@ -21,9 +22,7 @@ float sample_scale(const Worker& worker, const Sampler& sampler, Step step) {
   return worker.weight / static_cast<float>(sampler.batch_size(step));
 }
 
-}  // namespace
-
-std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous) {
+std::unique_ptr<Model> make_unslowed(const Session& session, Share share, bool synchronous) {
   const TrialConfig& config = session.config;
   ModelRequest request{largest_batch(session), share, synchronous};
   if (!session.model.replay) return session.model.make(request);
@@ -35,6 +34,21 @@ std::unique_ptr<Model> make_model(const Session& session, Share share, bool sync
   request.optimizer_options = config.optimizer_options;
   request.emulation = config.emulation;
   return session.model.make(request);
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous) {
+  auto model = make_unslowed(session, share, synchronous);
+  const TrialConfig& config = session.config;
+  if (!config.injection.slows_worker(share.worker)) return model;
+  constexpr double kNsPerMs = 1e6;
+  const auto factor = [&session, worker = share.worker] {
+    return session.config.injection.compute_factor(worker, session.recorder.step(), session.config.seed);
+  };
+  const bool beside = session.model.replay && config.emulation.compute == "sleep";
+  return std::make_unique<SlowedModel>(
+      std::move(model), SlowedModel::Pace{factor, config.emulation.grain_ms * kNsPerMs, beside});
 }
 
 void worker_loop(Session& session, Worker& worker) {

@@ -21,6 +21,8 @@ class Meter {
   void begin_work();
   /// @param summed whether a gradient became part of a sum or an update.
   void end_work(int bundle, bool summed);
+  /// Between them: the server was made to take so much longer.
+  void add_delay(std::int64_t delay_ns) { work_cpu_ns_ -= delay_ns; }
   /// Wall time since begin_wait was idle.
   void begin_wait() { waiting_since_ns_ = recorder_.now_ns(); }
   void end_wait() { row_.idle_ns += recorder_.now_ns() - waiting_since_ns_; }

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "modes/ps/apply_delay.hpp"
 #include "modes/ps/meter.hpp"
 #include "modes/ps/server.hpp"
 #include "modes/ps/server_channel.hpp"
@@ -27,6 +28,7 @@ class Loop {
         server_(server),
         channel_(channel),
         meter_(session.recorder, side, server),
+        delay_(session.config.injection.apply_factor(side.server)),
         reply_begin_ns_(side.sources.size() * side.bundles().size()) {}
 
   void run() {
@@ -55,6 +57,7 @@ class Loop {
       meter_.end_work(number, false);
       return;
     }
+    delay_.begin();
     if (event.push) {
       meter_.count_push(number, channel_.pushed(source, number));
       channel_.unpack(source, number);
@@ -64,6 +67,7 @@ class Loop {
       --under_way_;
       server_.sent(event.reply, begin_ns);
     }
+    meter_.add_delay(delay_.end());
     const bool applied = server_.updates() != updates;
     if (event.push || applied) record(applied ? Phase::apply : Phase::serve, source, number, begin_ns);
     meter_.count_drops();
@@ -108,6 +112,7 @@ class Loop {
   Server& server_;
   ServerChannel& channel_;
   Meter meter_;
+  ApplyDelay delay_;
   std::vector<std::int64_t> reply_begin_ns_;  ///< [sources, bundles]
   int under_way_ = 0;                         ///< Replies that have not left.
 };

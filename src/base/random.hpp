@@ -4,7 +4,9 @@
 /// Counter-based random numbers: a pure function of (seed, stream, index), so any rank can compute any
 /// element of any tensor alone and get the same value, whatever the placement.
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <span>
 #include <utility>
 
@@ -26,6 +28,14 @@ constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, st
 constexpr float random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   const auto bits = static_cast<std::int32_t>(random_bits(seed, stream, index) >> 40U);
   return static_cast<float>(bits - (1 << 23)) / static_cast<float>(1 << 23);
+}
+
+/// Normal with mean 0 and deviation 1 (Box and Muller 1958), of two random numbers of 53 bits.
+inline double random_normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+  const auto unit = [&](std::uint64_t which) {  // In (0, 1], whose logarithm is finite.
+    return static_cast<double>((random_bits(seed, stream, 2 * index + which) >> 11U) + 1) * 0x1p-53;
+  };
+  return std::sqrt(-2.0 * std::log(unit(0))) * std::cos(2.0 * std::numbers::pi * unit(1));
 }
 
 /// Fisher-Yates; the same permutation on every machine (std::shuffle is not). Bias below n / 2^64.

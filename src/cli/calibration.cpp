@@ -30,7 +30,7 @@ std::int64_t time_step(const Setup& setup, TrialConfig config, Step steps) {
   recorder.begin_trial(0, steps);
   Session session{config,         roles,   setup.settings.model, setup.dataset, launch.world, launch.pushes,
                   launch.replies, workers, launch.topology,      launch.wait,   recorder,     [](Step) {}};
-  find_mode(config.mode).value()->run(session);
+  run_session(session);
   mpi::barrier(launch.world, idle ? mpi::Wait::sleep : launch.wait);
   const auto& rows = recorder.steps();
   // A training that diverges at once has fewer.

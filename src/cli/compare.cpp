@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/cli/calibration.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/comparison.hpp"
@@ -53,6 +55,8 @@ int compare(const Options& options, const Invocation& invocation) {
   const Launch& launch = setup->launch;
   auto contest = make_contest(options, setup->settings.model, setup->dataset.train.count, launch.topology);
   if (any_error(launch, contest ? std::nullopt : std::optional(contest.error()))) return kUsage;
+  setup->launch.validity.injected = std::ranges::any_of(
+      contest.value().contestants, [](const Contestant& one) { return !one.config.injection.empty(); });
   if (setup->settings.dry_run) {
     std::vector<TrialConfig> configs;
     for (const Contestant& one : contest.value().contestants) configs.push_back(one.config);

@@ -111,6 +111,17 @@ std::vector<TrialView> rounds_of(const std::vector<TrialView>& all, const std::s
   return rounds;
 }
 
+/// In one line if all contestants have the same.
+std::string injections_text(const std::vector<Contestant>& contestants) {
+  const auto slow = [](const Contestant& one) { return one.config.injection.text(); };
+  const std::string first = slow(contestants.front());
+  const auto same = [&](const Contestant& one) { return slow(one) == first; };
+  if (std::ranges::all_of(contestants, same)) return injected_text(first);
+  std::string lines;
+  for (const Contestant& one : contestants) lines += injected_text(slow(one), one.label + ": ");
+  return lines;
+}
+
 }  // namespace
 
 std::vector<Talk> Comparison::talks() const {
@@ -132,6 +143,7 @@ std::string Comparison::text(const trace::RunTables& tables) const {
                                          contest_.contestants.size(), confirmation_.size()));
   for (const Contestant& c : contest_.contestants)
     if (!c.specification.empty()) out += line_text(c.label.substr(0, 1), c.specification);
+  out += injections_text(contest_.contestants);
   for (const std::string& one : asymmetries(contest_, talks(), setup_.launch.topology))
     out += line_text("unalike", one);
   if (contest_.target_accuracy > 0.0)

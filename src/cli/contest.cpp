@@ -23,8 +23,15 @@ Expected<Contestant> contestant(const TrialRequest& request, const ModelSpec& mo
                     warmup_of(request, config.value())};
 }
 
-/// How old the values may be that workers read. Who differs here gets unlike progress from a step.
-std::string reading(const TrialConfig& config) { return config.mode == "ps" ? config.consistency : "bsp"; }
+/// How old the values may be that workers read, and what becomes of stale gradients. Who differs here gets
+/// unlike progress from a step.
+std::string reading(const TrialConfig& config) {
+  if (config.mode != "ps") return "bsp 0";
+  if (config.consistency == "bsp") return fmt::format("bsp {}", config.consistency_options.backup_workers);
+  const ps::StalenessOptions& stale = config.staleness_options;
+  return fmt::format("{} {} {} {} {} {}", config.consistency, config.consistency_options.max_lag,
+                     config.staleness_policy, stale.max_staleness, stale.compensation, stale.recompute);
+}
 
 Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const std::string& basis) {
   const Contestant& first = contest.contestants[a];

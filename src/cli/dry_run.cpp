@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "src/cli/console.hpp"
+#include "src/cli/report.hpp"
 #include "src/cli/trial_runner.hpp"
 #include "src/trace/metrics.hpp"
 
@@ -49,6 +50,7 @@ std::string dry_run_text(const Launch& launch, const RunSettings& settings, cons
                                 traffic.transport, traffic.aggregate == "node" ? " summed by node" : "")
                   : fmt::format("allreduce by {}, wire {}{}", config.collective, config.wire,
                                 config.sharded_optimizer ? ", sharded optimizer" : ""));
+  text += injected_text(config.injection.text());
   text += line_text("ranks", fmt::format("{} on {} node(s); servers {}; workers {}; idle {}",
                                          launch.world.size(), launch.topology.nodes, list(roles.servers),
                                          list(roles.workers), list(roles.idle)));
@@ -100,6 +102,7 @@ nlohmann::json dry_run_json(const Launch& launch, const ModelSpec& model, const 
                         {"sharded_optimizer", config.sharded_optimizer},
                         {"steps", config.steps > 0 ? nlohmann::json(config.steps) : nullptr},
                         {"batch", config.global_batch},
+                        {"slow", config.injection.text()},
                         {"buckets", traffic.buckets},
                         {"worker_bytes_per_step", traffic.worker_bytes_out},
                         {"worker_messages_per_step", traffic.worker_messages_out},

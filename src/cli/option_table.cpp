@@ -90,6 +90,14 @@ const OptionSpec kSpecs[] = {
     {"bucket-mib", kBoth, OptionKind::real, "0", 0, 65536, "Mode",
      HELP("allreduce: size at which the others close (0: a tenth of what is still to come, from 128 KiB to "
           "25 MiB)")},
+    {"slow", kBoth, OptionKind::text, "", 0, 0, "Mode",
+     HELP("slow some ranks down on purpose, items with a ',' between that add up\n"
+          "worker=N:compute=F: forward and backward take F times as long, 1 to 1000\n"
+          "worker=N:jitter=S: in each step max(1, exp(S z)) times as long, z standard normal, the same in a "
+          "rerun; 0 to 10\n"
+          "server=N:apply=F: sum and update take F times as long, 1 to 1000\n"
+          "link=A-B:bandwidth=F: messages between these ranks get this share of it, 0.001 to 1\n"
+          "N counts workers or servers from 0, * is all")},
     {"trial", kCompare, OptionKind::text, "", 0, 0, "Mode",
      HELP("a contestant instead of the usual ones, as \"mode=ps servers=2 placement=greedy\"; repeat it, the "
           "first "

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "modes/injection.hpp"
 #include "modes/trial.hpp"
 #include "src/cli/console.hpp"
 #include "src/cli/output_file.hpp"
@@ -89,6 +90,7 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"model", tables.model},
           {"data", tables.data},
           {"batch", row.batch},
+          {"slow", std::string(view(row.slow))},
           {"validity", tables.validity}};
 }
 
@@ -191,7 +193,7 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                        const trace::TrialSummary& s) {
   const trace::PhaseTimes& p = s.phases_ms;
   std::string text;
-  text += line_text("mode", trial_title(trial.row));
+  text += line_text("mode", trial_title(trial.row)) + injected_text(view(trial.row.slow));
   text +=
       line_text("model", fmt::format("{}, {} in {}, global batch {}", tables.model,
                                      plural(static_cast<std::int64_t>(parameters_of(tables)), "parameter"),
@@ -224,6 +226,14 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
   text += line_text("recording", fmt::format("{:.2f} % of the time", 100.0 * s.trace_overhead));
   if (!s.server_load.empty()) text += "\n" + server_table(s);
   return text;
+}
+
+std::string injected_text(std::string_view slow, const std::string& who) {
+  if (slow.empty()) return "";
+  const auto injection = parse_injection(slow);
+  // A file may hold anything.
+  const std::string words = injection ? injection.value().words() : std::string(slow);
+  return wrapped(line_text("injected", who + words), 98, std::string(line_text("", "").size() - 1, ' '));
 }
 
 json choices_json(const std::vector<CollectiveChoice>& choices) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/collective/collective.hpp"
@@ -26,6 +27,10 @@ std::string divergence_text(const trace::TrialSummary& summary);
 
 /// "ps bsp, 1 server + 2 workers, placement range".
 std::string trial_title(const trace::TrialRow& row);
+
+/// The line that says what was injected; "" if nothing was. @param slow as --slow has it.
+/// @param who stands before it.
+std::string injected_text(std::string_view slow, const std::string& who = "");
 
 /// `collective_choices` of docs/json.md, and the same in a line for each bucket.
 nlohmann::json choices_json(const std::vector<CollectiveChoice>& choices);

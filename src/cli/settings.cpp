@@ -135,6 +135,17 @@ void set_length(const Options& options, TrialRequest& request) {
   if (request.config.steps == 0 && request.epochs == 0) request.epochs = 1;  // Of train.
 }
 
+/// Compute that is emulated, and slowness that is injected.
+Status set_pace(const Options& options, TrialConfig& config) {
+  config.emulation = {
+      options.real("compute-ms"), static_cast<std::size_t>(options.integer("compute-samples")),
+      options.text("compute-profile"), options.text("compute"), options.real("compute-grain-ms")};
+  auto injection = parse_injection(options.text("slow"));
+  if (!injection) return injection.error();
+  config.injection = std::move(injection).value();
+  return success();
+}
+
 }  // namespace
 
 Expected<RunSettings> run_settings(const Options& options) {
@@ -207,9 +218,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   set_length(options, request);
   config.seed = static_cast<std::uint64_t>(options.integer("seed"));
   config.deterministic = options.flag("deterministic");
-  config.emulation = {
-      options.real("compute-ms"), static_cast<std::size_t>(options.integer("compute-samples")),
-      options.text("compute-profile"), options.text("compute"), options.real("compute-grain-ms")};
+  if (auto good = set_pace(options, config); !good) return good.error();
   set_evaluation(options, request);
   request.warmup = options.integer("warmup");
   return request;

@@ -40,6 +40,7 @@ int train(const Options& options, const Invocation& invocation) {
                                         launch.topology)
                         : Expected<TrialConfig>(request.error());
   if (any_error(launch, config ? std::nullopt : std::optional(config.error()))) return kUsage;
+  setup->launch.validity.injected = !config.value().injection.empty();
   if (setup->settings.dry_run) return setup->show_dry_run({config.value()});
 
   const Roles roles = roles_of(config.value(), launch.topology);

@@ -154,6 +154,7 @@ trace::TrialRow TrialRunner::trial_row(std::uint16_t id, const PlannedTrial& tri
   row.warmup = trial.warmup;
   row.batch = static_cast<std::int64_t>(c.global_batch);
   row.confirmation = trial.confirmation ? 1 : 0;
+  row.slow = text<256>(c.injection.text());
   return row;
 }
 
@@ -196,7 +197,7 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   }
   row.begin = recorder_.now_ns();
   const CoreTimes cores = core_times();
-  find_mode(trial.config.mode).value()->run(session);
+  run_session(session);
   // Ranks without work leave the cores to those that have some.
   mpi::barrier(launch_.world, role == "idle" ? mpi::Wait::sleep : launch_.wait);
   row.end = recorder_.now_ns();

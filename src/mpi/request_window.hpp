@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/mpi/communicator.hpp"
+#include "src/mpi/slow_links.hpp"
 
 namespace steelyard::mpi {
 
@@ -27,14 +28,18 @@ class RequestWindow {
   std::size_t add_receive(const Communicator& ranks, std::span<std::byte> bytes, Rank from, int tag);
 
   /// Starts `request` in `place`, which must be free: never used, or reported by test_some.
+  /// What goes through a slow link starts in a later test_some.
   void start(std::size_t request, std::size_t place);
   /// Gives MPI a chance to move data. @return places whose request has completed, valid until the next call.
   std::span<const int> test_some();
 
  private:
+  void start_now(std::size_t request, std::size_t place);
+
   std::vector<MPI_Request> requests_;
   std::vector<MPI_Request> under_way_;  ///< [places] copies of handles.
   std::vector<int> completed_;          ///< [places]
+  HeldStarts held_;
 };
 
 }  // namespace steelyard::mpi

@@ -9,6 +9,7 @@ Requests::~Requests() {
 
 int Requests::add_send(const Communicator& ranks, std::span<const std::byte> bytes, Rank to, int tag) {
   completed_.emplace_back();
+  held_.add_send(requests_.size(), ranks, to, bytes.size());
   check(MPI_Send_init(bytes.data(), count(bytes.size()), MPI_BYTE, to, tag, ranks.native(),
                       &requests_.emplace_back(MPI_REQUEST_NULL)));
   return static_cast<int>(requests_.size()) - 1;
@@ -27,6 +28,7 @@ std::span<const int> Requests::completed(int count) const {
 }
 
 std::span<const int> Requests::test_some() {
+  held_.start_due([this](std::size_t request, std::size_t) { check(MPI_Start(&requests_[request])); });
   int count = 0;
   check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(),
                      MPI_STATUSES_IGNORE));
@@ -34,6 +36,7 @@ std::span<const int> Requests::test_some() {
 }
 
 std::span<const int> Requests::wait_some(Wait wait) {
+  if (held_.possible()) wait = polling(wait);  // What is held starts in a test.
   if (wait != Wait::block) {
     std::span<const int> done;
     wait_until(wait, [&] { return !(done = test_some()).empty(); });

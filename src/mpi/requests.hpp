@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/mpi/communicator.hpp"
+#include "src/mpi/slow_links.hpp"
 #include "src/mpi/wait.hpp"
 
 namespace steelyard::mpi {
@@ -28,7 +29,11 @@ class Requests {
   int add_receive(const Communicator& ranks, std::span<std::byte> bytes, Rank from, int tag);
   std::size_t size() const noexcept { return requests_.size(); }
 
-  void start(int request) { check(MPI_Start(&requests_[static_cast<std::size_t>(request)])); }
+  /// What goes through a slow link starts in a later test_some or wait_some.
+  void start(int request) {
+    const auto number = static_cast<std::size_t>(request);
+    if (!held_.hold(number)) check(MPI_Start(&requests_[number]));
+  }
 
   /// Gives MPI a chance to move data. @return the requests that have completed since they were started,
   /// valid until the next call.
@@ -41,6 +46,7 @@ class Requests {
 
   std::vector<MPI_Request> requests_;
   std::vector<int> completed_;
+  HeldStarts held_;
 };
 
 }  // namespace steelyard::mpi

@@ -29,7 +29,7 @@ TABLE(ReadRow, "reads", F(trial), F(step), F(shard), F(wait_ns), F(waited_for), 
 TABLE(TrialRow, "trials", F(id), F(mode), F(collective), F(placement), F(consistency), F(max_lag),
       F(staleness_policy), F(servers), F(workers), F(seed), F(repeat), F(order), F(begin), F(end), F(status),
       F(label), F(steps), F(warmup), F(batch), F(confirmation), F(transport), F(wire), F(sharded_optimizer),
-      F(aggregate), F(backup_workers), F(on_drop), F(max_staleness))
+      F(aggregate), F(backup_workers), F(on_drop), F(max_staleness), F(slow))
 TABLE(RoleRow, "roles", F(trial), F(rank), F(role), F(role_index))
 TABLE(TensorRow, "inventory", F(tensor), F(name), F(shape), F(dtype), F(elements), F(bytes))
 TABLE(PlacementRow, "placement", F(trial), F(epoch), F(shard), F(tensor), F(begin), F(end), F(server))

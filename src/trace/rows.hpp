@@ -87,7 +87,7 @@ struct LoadRow {
   std::uint32_t window;
   std::int64_t step;  ///< At the end of the window: pushes so far / (workers x bundles), rounded down.
   std::int64_t begin_ns, end_ns;
-  std::int64_t busy_ns;   ///< Thread CPU time while a request is handled.
+  std::int64_t busy_ns;   ///< Thread CPU time and injected delay while a request is handled.
   std::int64_t idle_ns;   ///< Wall time without a request to handle.
   std::int64_t apply_ns;  ///< Wall time of sums and optimizer.
   std::uint64_t pushes, pulls, applied, dropped, forwarded;
@@ -163,6 +163,7 @@ struct TrialRow {
   std::int32_t backup_workers;     ///< bsp: pushes of a step that an update does not wait for.
   Text<16> on_drop;                ///< skip, recompute; "" where nothing is dropped for its staleness.
   std::int64_t max_staleness;      ///< drop: the greatest that is kept.
+  Text<256> slow;                  ///< What was injected, as --slow says it; "" for nothing.
 };
 
 /// Which rank plays what in a trial.

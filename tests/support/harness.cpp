@@ -65,7 +65,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   recorder.begin_trial(0, config.steps, static_cast<int>(roles.workers.size()));
   Session session{config,  roles,    model,    dataset,  all.world, all.pushes, all.replies,
                   workers, topology, all.wait, recorder, progress,  true};
-  mode.run(session);
+  run_session(session);
   mpi::barrier(all.world, all.wait);
 
   Outcome outcome;
