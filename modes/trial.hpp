@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "modes/ps/placement/placement.hpp"
+#include "modes/tag_scores.hpp"
 #include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
 #include "src/data/sampler.hpp"
@@ -71,6 +72,7 @@ struct EvaluationPart {
   double loss_sum = 0.0;
   double correct = 0.0;
   double count = 0.0;
+  TagScores tag_scores{};  ///< Of models with tags, instead of `correct`.
 };
 
 /// Everything a rank needs for a trial; borrowed by the mode.

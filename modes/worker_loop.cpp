@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "modes/feeder.hpp"
 #include "modes/mode.hpp"
@@ -101,8 +102,9 @@ void evaluate_part(Session& session, Worker& worker, Step completed) {
     const BatchResult result = worker.model.forward(batch, 0.0F, worker.parameters, worker.synchronizer);
     part.loss_sum += result.loss_sum;
     part.correct += static_cast<double>(result.correct);
+    part.tag_scores.add(batch, result);
   }
-  session.evaluations.push_back(part);
+  session.evaluations.push_back(std::move(part));
 }
 
 }  // namespace steelyard

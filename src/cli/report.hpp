@@ -19,6 +19,9 @@ nlohmann::json trial_json(const std::string& run, const trace::RunTables& tables
 std::string trial_text(const trace::RunTables& tables, const trace::TrialData& trial,
                        const trace::TrialSummary& summary);
 
+/// What `accuracy` is in this run, in words: "accuracy", or "mean average precision" for a model with tags.
+std::string accuracy_name(const trace::RunTables& tables);
+
 /// "ps bsp, 1 server + 2 workers, placement range".
 std::string trial_title(const trace::TrialRow& row);
 

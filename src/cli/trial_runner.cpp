@@ -218,7 +218,10 @@ std::vector<trace::EvaluationRow> TrialRunner::collect_evaluations(Session& sess
     for (const EvaluationPart& part : session.evaluations) {
       const double count = mpi::sum(session.workers, part.count);
       const double loss = mpi::sum(session.workers, part.loss_sum) / count;
-      const double accuracy = mpi::sum(session.workers, part.correct) / count;
+      const double accuracy =
+          settings_.model.tagged
+              ? mean_average_precision(session.workers, part.tag_scores, settings_.model.classes)
+              : mpi::sum(session.workers, part.correct) / count;
       rows.push_back({recorder_.trial(), part.step, part.time_ns, loss, accuracy});
     }
   // Rank 0 may be a server; the first worker tells all.
