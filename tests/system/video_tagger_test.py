@@ -19,7 +19,7 @@ def main() -> None:
             assert one["accuracy_measure"] == "mean average precision", one
             assert "16384 training and 2048 test clips" in one["data"], one["data"]
             assert one["loss"] < 10 * 0.6931, "below that of a coin for each tag"
-            assert 0.2 < one["accuracy"] <= 1, one["accuracy"]
+            assert 0.23 < one["accuracy"] <= 1, "an order without meaning gives 0.20, these steps 0.27"
             text = run(1, "inspect", str(folder / mode), launcher=False).out
             assert "test mean average precision 0." in text and "accuracy" not in text, text
             shown = run_json(1, "inspect", str(folder / mode), launcher=False)["trials"][0]
