@@ -17,7 +17,8 @@ class Present final : public StepObserver {
   void gradient_ready(TensorId) override {}
 };
 
-void add(const BatchResult& result, EvaluationPart& part) {
+void add(const Batch& batch, const BatchResult& result, EvaluationPart& part) {
+  part.tag_scores.add(batch, result);
   part.loss_sum += result.loss_sum;
   part.correct += static_cast<double>(result.correct);
 }
@@ -83,7 +84,8 @@ EvaluationPart evaluate_part(Session& session, Worker& worker, Parameters& param
   for (std::size_t begin = own.begin; begin < own.end; begin += kEvaluationBatch) {
     which.resize(std::min(kEvaluationBatch, own.end - begin));
     std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(begin));
-    add(worker.model.forward(feeder.batch(test, which), 0.0F, parameters, present), part);
+    const Batch batch = feeder.batch(test, which);
+    add(batch, worker.model.forward(batch, 0.0F, parameters, present), part);
   }
   return part;
 }
@@ -103,11 +105,13 @@ void evaluate_snapshots(Session& session, Worker& worker) {
   }
 }
 
-trace::EvaluationRow combined(const mpi::Communicator& workers, std::uint16_t trial,
-                              const EvaluationPart& part) {
+trace::EvaluationRow combined(const Session& session, std::uint16_t trial, const EvaluationPart& part) {
+  const mpi::Communicator& workers = session.workers;
   const double count = mpi::sum(workers, part.count);
   const double loss = mpi::sum(workers, part.loss_sum) / count;
-  const double accuracy = mpi::sum(workers, part.correct) / count;
+  const double accuracy = session.model.tagged
+                              ? mean_average_precision(workers, part.tag_scores, session.model.classes)
+                              : mpi::sum(workers, part.correct) / count;
   return {trial, part.step, part.time_ns, loss, accuracy};
 }
 

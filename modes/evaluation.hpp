@@ -60,8 +60,8 @@ EvaluationPart evaluate_part(Session& session, Worker& worker, Parameters& param
 /// its part of the test samples; adds the parts to the session's results.
 void evaluate_snapshots(Session& session, Worker& worker);
 
-/// Collective over `workers`: the figures of an evaluation from all workers' parts.
-trace::EvaluationRow combined(const mpi::Communicator& workers, std::uint16_t trial,
-                              const EvaluationPart& part);
+/// Collective over session.workers: the figures of an evaluation from all workers' parts. The accuracy of a
+/// model with tags is its mean average precision, and known to the first worker alone.
+trace::EvaluationRow combined(const Session& session, std::uint16_t trial, const EvaluationPart& part);
 
 }  // namespace steelyard

@@ -5,18 +5,26 @@
 namespace steelyard {
 
 Feeder::Feeder(const Dataset& dataset, std::size_t most)
-    : dataset_(dataset), features_(most * dataset.train.inputs), labels_(most) {}
+    : dataset_(dataset),
+      features_(most * dataset.train.inputs),
+      labels_(most),
+      tags_(most),
+      drawn_(dataset.train.draw ? dataset.train.inputs : 0) {}
 
 Batch Feeder::batch(const Samples& from, std::span<const std::uint32_t> which) {
   const std::size_t inputs = from.inputs;
+  const bool tagged = !from.tags.empty();
   for (std::size_t i = 0; i < which.size(); ++i) {
-    const auto pixels = std::span(from.pixels).subspan(which[i] * inputs, inputs);
-    kernels::normalise(pixels, dataset_.mean, dataset_.deviation,
+    kernels::normalise(from.bytes_of(which[i], drawn_), dataset_.mean, dataset_.deviation,
                        features_.span().subspan(i * inputs, inputs));
-    labels_[i] = from.labels[which[i]];
+    if (tagged)
+      tags_[i] = from.tags[which[i]];
+    else
+      labels_[i] = from.labels[which[i]];
   }
   return {which.size(), features_.span().first(which.size() * inputs),
-          std::span(labels_).first(which.size())};
+          std::span(labels_).first(tagged ? 0 : which.size()),
+          std::span(tags_).first(tagged ? which.size() : 0)};
 }
 
 }  // namespace steelyard

@@ -25,6 +25,8 @@ class Feeder {
   const Dataset& dataset_;
   AlignedArray<float> features_;
   std::vector<std::uint8_t> labels_;
+  std::vector<std::uint16_t> tags_;
+  std::vector<std::uint8_t> drawn_;  ///< [inputs] of one sample.
 };
 
 }  // namespace steelyard

@@ -12,6 +12,7 @@
 #include "modes/ps/consistency/consistency.hpp"
 #include "modes/ps/placement/placement.hpp"
 #include "modes/ps/staleness/staleness.hpp"
+#include "modes/tag_scores.hpp"
 #include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
 #include "src/data/sampler.hpp"
@@ -85,6 +86,7 @@ struct EvaluationPart {
   double loss_sum = 0.0;
   double correct = 0.0;
   double count = 0.0;
+  TagScores tag_scores{};  ///< Of models with tags, instead of `correct`.
 };
 
 /// The first that a training met of what is no finite number.

@@ -146,6 +146,7 @@ void convolution_pool_forward(const ConvolutionShape& s, const float* frame, con
     // Known strides let the compiler address pixels without arithmetic.
     const auto run = s.channels == 1   ? forward<kLanes, 1>
                      : s.channels == 6 ? forward<kLanes, 6>
+                     : s.channels == 8 ? forward<kLanes, 8>
                                        : forward<kLanes, 0>;
     run(s, frame, packed, bias, rows, out, winner);
   });

@@ -11,6 +11,7 @@
 #include "kernels/dense.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/sigmoid.hpp"
 #include "kernels/softmax.hpp"
 
 #define STEELYARD_JOIN_(a, b) a##b

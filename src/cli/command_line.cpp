@@ -11,6 +11,7 @@
 #include "src/cli/console.hpp"
 #include "src/cli/options.hpp"
 #include "src/model/inventory_file.hpp"
+#include "src/model/model.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -46,9 +47,10 @@ std::string help_text(const std::string& help, const std::string& standard) {
 }
 
 std::string place_model_help() {
-  return wrapped("lenet, lenet-wide:K, mlp:D0-D1-..., a name in data/models/, or a file that ends in " +
-                     inventory_endings(),
-                 kHelpWidth, "  ");
+  return wrapped(
+      "lenet, lenet-wide:K, mlp:D0-D1-..., video_tagger, a name in data/models/, or a file that ends in " +
+          inventory_endings(),
+      kHelpWidth, "  ");
 }
 
 void declare(CLI::App& app, Command command, Raw& raw) {
@@ -167,6 +169,18 @@ Status apply_arguments(Options& options, const CLI::App& app, const Raw& raw) {
   return success();
 }
 
+/// A model that is made for one data set takes it where nobody asked for another. Set here, not where data is
+/// read, so that run.toml says it.
+Status follow_model(Options& options) {
+  const bool train = options.command == Command::train || options.command == Command::compare;
+  // Replay takes no data, and its files are not read for nothing.
+  if (!train || options.source("data") != Source::standard || options.text("model").starts_with("replay"))
+    return success();
+  const auto model = describe_model(options.text("model"));
+  if (!model || model.value().data.empty()) return success();  // A wrong name is refused with the others.
+  return options.set("data", model.value().data, Source::standard);
+}
+
 Expected<Parsed> resolve(Command command, const CLI::App& app, const Raw& raw, char** environment) {
   Parsed parsed;
   parsed.options.command = command;
@@ -179,6 +193,7 @@ Expected<Parsed> resolve(Command command, const CLI::App& app, const Raw& raw, c
     if (auto applied = apply_file(parsed.options, config); !applied) return applied.error();
   if (auto applied = apply_environment(parsed.options, environment); !applied) return applied.error();
   if (auto applied = apply_arguments(parsed.options, app, raw); !applied) return applied.error();
+  if (auto followed = follow_model(parsed.options); !followed) return followed.error();
   if (raw.print_config) parsed.print = parsed.options.toml();
   return parsed;
 }

@@ -90,7 +90,7 @@ std::string kept_text(const trace::RunData& run, const std::vector<trace::TrialS
   std::string text =
       line_text("run", fmt::format("{} ({}, without trace)", run.directory, run.tables.command));
   text += line_text("state", state_text(run)) + line_text("model", run.tables.model) + "\n";
-  Table table({"trial", "images/s", "loss", "accuracy", "parameter hash"});
+  Table table({"trial", "images/s", "loss", accuracy_name(run.tables), "parameter hash"});
   for (const trace::FinalRow& row : run.tables.final)
     table.add({std::to_string(row.trial), number_text(row.images_per_s), number_text(row.loss),
                number_text(row.accuracy), fmt::format("{:016x}", row.parameter_hash)});

@@ -140,7 +140,7 @@ const OptionSpec kSpecs[] = {
     {"model", kBoth, OptionKind::text, "lenet", 0, 0, "Model and data",
      HELP("what is trained\n" + model_help())},
     {"data", kBoth, OptionKind::text, "fashion-mnist", 0, 0, "Model and data",
-     HELP("what it is trained on\n" + dataset_help())},
+     HELP("what it is trained on; video_tagger: [clips]\n" + dataset_help())},
     {"data-dir", kBoth, OptionKind::text, "", 0, 0, "Model and data",
      HELP("folder of the four IDX files, plain or .gz")},
     {"compute-ms", kBoth, OptionKind::real, "0", 0, 1e6, "Model and data",

@@ -26,7 +26,7 @@ Expected<Inventory> inventory_of(std::string_view model) {
   auto file = read_inventory(model);
   std::error_code error;
   if (!file && !std::filesystem::exists(model, error))
-    return Error{file.error().message + ", or a built-in: lenet, lenet-wide:K, mlp:D0-D1-..."};
+    return Error{file.error().message + ", or a built-in: lenet, lenet-wide:K, mlp:D0-D1-..., video_tagger"};
   if (!file) return file.error();
   return std::move(file.value().inventory);
 }

@@ -9,6 +9,7 @@
 #include "src/cli/console.hpp"
 #include "src/cli/output_file.hpp"
 #include "src/cli/staleness_report.hpp"
+#include "src/model/model.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -64,11 +65,11 @@ std::string server_table(const trace::TrialSummary& s) {
 
 std::string result_text(const trace::RunTables& tables, const trace::TrialData& trial,
                         const trace::TrialSummary& s) {
-  const std::string what =
-      !is_replay(tables)
-          ? fmt::format("loss {}, test accuracy {}", number_text(s.loss), number_text(s.accuracy))
-      : view(trial.row.consistency) == "asp" ? "every piece received was checked to be whole"
-                                             : "every value received was checked bit for bit";
+  const std::string what = !is_replay(tables) ? fmt::format("loss {}, test {} {}", number_text(s.loss),
+                                                            accuracy_name(tables), number_text(s.accuracy))
+                           : view(trial.row.consistency) == "asp"
+                               ? "every piece received was checked to be whole"
+                               : "every value received was checked bit for bit";
   return fmt::format("{}, {}, parameter hash {:016x}", plural(s.steps, "step"), what,
                      trial.final.parameter_hash);
 }
@@ -149,6 +150,12 @@ std::string divergence_text(const trace::TrialSummary& s) {
   return fmt::format("step {}: {}{}{} is not finite", s.diverged_step, quote, s.diverged_tensor, quote);
 }
 
+std::string accuracy_name(const trace::RunTables& tables) {
+  if (is_replay(tables)) return "accuracy";
+  const auto model = describe_model(tables.model);
+  return model && model.value().tagged ? "mean average precision" : "accuracy";
+}
+
 std::string trial_title(const trace::TrialRow& row) {
   if (view(row.mode) == "ps")
     return fmt::format("ps {}, {} + {}, placement {}, transport {}{}", consistency_text(row),
@@ -170,6 +177,7 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   out["steps"] = s.steps;
   out["loss"] = is_replay(tables) ? json(nullptr) : number(s.loss);
   out["accuracy"] = number(s.accuracy);
+  out["accuracy_measure"] = accuracy_name(tables);
   out["core_busy"] = number(trial.final.core_busy);
   out["parameter_hash"] = fmt::format("{:016x}", trial.final.parameter_hash);
   out["messages"] = s.messages;

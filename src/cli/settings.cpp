@@ -122,7 +122,8 @@ Status check_combinations(const Options& options) {
       only("compute-profile", replay, "--model replay:…"), only("compute", replay, "--model replay:…"),
       only("compute-grain-ms", replay, "--model replay:…"),
       [&] { return not_both(options, "compute-ms", "compute-profile"); },
-      only("data-dir", options.text("data") == "fashion-mnist", "--data fashion-mnist"));
+      only("data-dir", options.text("data") == "fashion-mnist" || options.text("data") == "clips",
+           "--data fashion-mnist or clips"));
 }
 
 void set_length(const Options& options, TrialRequest& request) {
@@ -161,8 +162,12 @@ Expected<RunSettings> run_settings(const Options& options) {
   if (replay && options.given("data") && options.text("data") != "none")
     return Error{fmt::format("--data '{}' has no effect on {}, which takes no data: leave it out",
                              options.text("data"), settings.model.name)};
-  settings.data = {replay ? "none" : options.text("data"), options.text("data-dir"), settings.model.inputs,
-                   settings.model.classes, static_cast<std::uint64_t>(options.integer("seed"))};
+  settings.data = {replay ? "none" : options.text("data"),
+                   options.text("data-dir"),
+                   settings.model.inputs,
+                   settings.model.classes,
+                   static_cast<std::uint64_t>(options.integer("seed")),
+                   settings.model.tagged};
   settings.wait = options.text("wait");
   settings.instructions = options.text("instructions");
   settings.results = options.text("results");

@@ -229,7 +229,7 @@ std::vector<trace::EvaluationRow> TrialRunner::collect_evaluations(Session& sess
   std::vector<trace::EvaluationRow> rows;
   if (!session.workers.empty())
     for (const EvaluationPart& part : session.evaluations)
-      rows.push_back(combined(session.workers, recorder_.trial(), part));
+      rows.push_back(combined(session, recorder_.trial(), part));
   // Rank 0 may be a server; the first worker tells all.
   std::string bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(trace::EvaluationRow));
   bytes = mpi::broadcast(launch_.world, bytes, session.roles.workers.front());

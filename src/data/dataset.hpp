@@ -4,6 +4,7 @@
 /// Images and labels, as bytes, and where they come from.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,12 +14,18 @@
 
 namespace steelyard {
 
-/// `count` samples of `inputs` bytes each.
+/// `count` samples of `inputs` bytes each, with a label or a set of tags each.
 struct Samples {
   std::size_t count = 0;
   std::size_t inputs = 0;
-  std::vector<std::uint8_t> pixels;  ///< [count, inputs]
-  std::vector<std::uint8_t> labels;  ///< [count], each below the number of classes
+  std::vector<std::uint8_t> pixels;  ///< [count, inputs]; none where samples are drawn
+  std::vector<std::uint8_t> labels;  ///< [count], each below the number of classes; none where there are tags
+  std::vector<std::uint16_t> tags{};  ///< [count], bit i says whether class i applies; none with labels
+  /// Writes the [inputs] bytes of a sample, for samples that are not kept but made when they are needed.
+  std::function<void(std::size_t sample, std::span<std::uint8_t> bytes)> draw{};
+
+  /// The [inputs] bytes of a sample. @param scratch [inputs], where drawn ones go.
+  std::span<const std::uint8_t> bytes_of(std::size_t sample, std::span<std::uint8_t> scratch) const;
 };
 
 struct Dataset {
@@ -26,8 +33,8 @@ struct Dataset {
   std::string source;  ///< What was read, for people: which files, how many samples.
   Samples train;
   Samples test;
-  float mean = 0.0F;       ///< Of the training pixels / 255.
-  float deviation = 1.0F;  ///< Of the training pixels / 255.
+  float mean = 0.0F;       ///< Of the training pixels / 255; of drawn samples, of the first 1,024.
+  float deviation = 1.0F;  ///< Of the same.
 };
 
 struct DatasetRequest {
@@ -36,6 +43,7 @@ struct DatasetRequest {
   std::size_t inputs = 0;  ///< What the model takes.
   std::size_t classes = 0;
   std::uint64_t seed = 0;
+  bool tagged = false;  ///< Whether the model takes sets of tags.
 };
 
 /// Reads and checks a data set; errors name the file and what is wrong with it.

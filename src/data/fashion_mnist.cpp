@@ -1,7 +1,8 @@
+#include "src/data/fashion_mnist.hpp"
+
 #include <filesystem>
 #include <utility>
 
-#include "src/data/dataset.hpp"
 #include "src/data/idx.hpp"
 
 namespace steelyard {

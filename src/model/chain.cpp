@@ -3,15 +3,13 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/softmax.hpp"
-
 namespace steelyard {
 namespace {
 
 class Chain final : public Model {
  public:
-  Chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes)
-      : layers_(std::move(layers)), classes_(classes) {}
+  Chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes, Loss* loss)
+      : layers_(std::move(layers)), classes_(classes), loss_(loss) {}
 
   BatchResult forward(const Batch& batch, float scale, Parameters& parameters,
                       StepObserver& observer) override {
@@ -22,13 +20,13 @@ class Chain final : public Model {
       layers_[i]->forward(batch.count, in, parameters);
       in = layers_[i]->out().data();
     }
-    // The gradient of the logits is made where backward looks for it; the logits are needed no more.
+    // The gradient of the logits is made where backward looks for it; the logits stay as they are.
     const auto logits = layers_.back()->out().first(batch.count * classes_);
     const auto gradient = layers_.back()->out_gradient();
     std::copy(logits.begin(), logits.end(), gradient.begin());
-    const auto result =
-        kernels::softmax_cross_entropy(batch.count, classes_, batch.labels.data(), scale, gradient.data());
-    return {result.loss_sum, result.correct};
+    BatchResult result = loss_(batch, classes_, scale, gradient.data());
+    if (!batch.tags.empty()) result.scores = logits;
+    return result;
   }
 
   void backward(const Batch& batch, Parameters& parameters, StepObserver& observer) override {
@@ -46,12 +44,14 @@ class Chain final : public Model {
 
   std::vector<std::unique_ptr<Layer>> layers_;
   std::size_t classes_;
+  Loss* loss_;
 };
 
 }  // namespace
 
-std::unique_ptr<Model> make_chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes) {
-  return std::make_unique<Chain>(std::move(layers), classes);
+std::unique_ptr<Model> make_chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes,
+                                  Loss* loss) {
+  return std::make_unique<Chain>(std::move(layers), classes, loss);
 }
 
 void append_layer(Inventory& inventory, const std::string& name, std::vector<std::size_t> weight_shape) {

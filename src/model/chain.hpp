@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Layers one after the other, softmax and cross-entropy at the end.
+/// Layers one after the other, and what their outputs are measured by.
 
 #include <memory>
 #include <vector>
@@ -30,7 +30,14 @@ std::unique_ptr<Layer> make_dense(TensorId first, std::size_t max_batch, std::si
 std::unique_ptr<Layer> make_convolution_pool(TensorId first, std::size_t max_batch,
                                              const kernels::ConvolutionShape& shape);
 
-std::unique_ptr<Model> make_chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes);
+/// The loss of a batch. @param logits [batch.count, classes], replaced by the gradient of scale * (sum of
+/// losses).
+using Loss = BatchResult(const Batch& batch, std::size_t classes, float scale, float* logits);
+Loss softmax_loss;  ///< One label per sample: softmax and cross-entropy.
+Loss sigmoid_loss;  ///< Sets of tags: sigmoid and binary cross-entropy, summed over the classes.
+
+std::unique_ptr<Model> make_chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes,
+                                  Loss* loss = softmax_loss);
 
 /// Weight and bias of one layer; both start uniform in +-1/sqrt(fan_in) (LeCun's bound as PyTorch applies
 /// it).

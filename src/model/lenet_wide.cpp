@@ -14,7 +14,7 @@ Expected<ModelSpec> describe_lenet_wide(std::string_view arguments) {
                  std::to_string(kWidest) +
                  ", how many times wider its fully connected layers are, such as "
                  "lenet-wide:8"};
-  return lenet_spec(wider);
+  return lenet_spec({.wider = wider});
 }
 
 }  // namespace steelyard

@@ -21,13 +21,16 @@ namespace steelyard {
 /// Some samples. A batch may be empty: then the loss is 0 and so is every gradient.
 struct Batch {
   std::size_t count = 0;
-  std::span<const float> features;       ///< [count, inputs]
-  std::span<const std::uint8_t> labels;  ///< [count]
+  std::span<const float> features;        ///< [count, inputs]
+  std::span<const std::uint8_t> labels;   ///< [count]; none where the model takes tags
+  std::span<const std::uint16_t> tags{};  ///< [count] bit i says whether class i applies; none without tags
 };
 
 struct BatchResult {
   double loss_sum = 0.0;
-  std::size_t correct = 0;
+  std::size_t correct = 0;  ///< Of models with labels.
+  /// Of models with tags [count, classes]: the greater, the more likely the tag. Valid until the next pass.
+  std::span<const float> scores{};
 };
 
 /// Told what the passes are about to read and have finished writing.
@@ -70,6 +73,8 @@ struct ModelSpec {
   std::size_t inputs = 0;
   std::size_t classes = 0;
   bool replay = false;               ///< Takes no data and has no loss.
+  bool tagged = false;               ///< Takes sets of tags, not labels; `classes` is at most 16.
+  std::string data{};                ///< The data set that it is made for; empty: any that fits.
   std::vector<double> operations{};  ///< replay: [tensors] cost of each, in any unit.
   /// Allocates all workspace for batches of up to `request.max_batch`; the passes allocate nothing.
   std::function<std::unique_ptr<Model>(const ModelRequest& request)> make;

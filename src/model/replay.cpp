@@ -96,7 +96,8 @@ Expected<ModelSpec> describe_replay(std::string_view arguments) {
   if (arguments.empty())
     return Error{"model 'replay' needs an inventory, such as replay:resnet50; choose one of: " +
                  inventory_names() + ", or give the path of a file that ends in " + inventory_endings()};
-  const bool model = arguments.starts_with("mlp:") || arguments.starts_with("lenet-wide:");
+  const bool model =
+      arguments.starts_with("mlp:") || arguments.starts_with("lenet-wide:") || arguments == "video_tagger";
   auto file = model ? built_in(arguments) : read_inventory(arguments);
   if (!file) return Error{"model 'replay:" + std::string(arguments) + "': " + file.error().message};
   if (auto trainable = check_trainable(file.value().inventory); !trainable)

@@ -195,6 +195,20 @@ TEST(EqualsSerial, PsBspWithEveryTransport) {
       }
 }
 
+TEST(EqualsSerial, AModelWithTagsInBothModes) {
+  TrialConfig config = base();
+  config.steps = 6;  // Clips are forty times the work of LeNet's images; the fifth batch is the short one.
+  config.optimizer_options.rate = 0.01F;
+  for (const char* collective : {"ring", "shared"})
+    expect_serial(test::allreduce(config, collective), "video_tagger");
+  for (const char* placement : {"striped", "largest_first"})
+    for (const int servers : numbers_of_servers()) {
+      config.placement = placement;
+      config.servers = servers;
+      expect_serial(config, "video_tagger");
+    }
+}
+
 TEST(EqualsSerial, PsAspOfOneWorker) {
   if (test::launch().world.size() < 2)
     return;  // ps has no form on one rank; refused, as the system tests show.

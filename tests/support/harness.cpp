@@ -17,14 +17,18 @@ class Silent final : public StepObserver {
 
 void truncate(Samples& samples, std::size_t count) {
   samples.count = count;
-  samples.pixels.resize(count * samples.inputs);
-  samples.labels.resize(count);
+  if (!samples.draw) samples.pixels.resize(count * samples.inputs);
+  if (samples.tags.empty()) samples.labels.resize(count);
+  if (!samples.tags.empty()) samples.tags.resize(count);
 }
 
 }  // namespace
 
 Dataset small_dataset(const ModelSpec& model, std::size_t train) {
-  Dataset dataset = load_dataset({"synthetic", "", model.inputs, model.classes, 3}).value();
+  DatasetRequest request{"synthetic", "", model.inputs, model.classes, 3, model.tagged};
+  if (!model.data.empty()) request.name = model.data;
+  if (request.name == "clips") request.directory = own_data_directory() + "/fashion-mnist-sample";
+  Dataset dataset = load_dataset(request).value();
   truncate(dataset.train, train);
   truncate(dataset.test, 50);
   return dataset;

@@ -13,7 +13,8 @@
 
 namespace steelyard::test {
 
-/// A small data set of the model's shape. `train` is chosen so that the last batch of an epoch is short.
+/// A small data set of the model's shape, or of the data that it is made for. `train` is chosen so that the
+/// last batch of an epoch is short.
 Dataset small_dataset(const ModelSpec& model, std::size_t train = 100);
 
 /// One launch for all tests of a program.

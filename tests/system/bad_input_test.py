@@ -17,6 +17,14 @@ def damaged_data(folder: Path) -> None:
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + (10).to_bytes(4, "big") + bytes(10))
 
 
+def data_of_one_kind(folder: Path) -> None:
+    """Four good files of ten images with the same label."""
+    for part in ("train", "t10k"):
+        head = b"\0\0\x08\x03" + (10).to_bytes(4, "big") + (28).to_bytes(4, "big") * 2
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(head + bytes(10 * 28 * 28))
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + (10).to_bytes(4, "big") + bytes(10))
+
+
 def corrupt_gzip(folder: Path) -> None:
     packed = bytearray(gzip.compress(b"\0\0\x08\x03" + bytes(5000)))
     packed[len(packed) // 2] ^= 0xFF
@@ -33,9 +41,11 @@ def csv(folder: Path, *lines: str) -> Path:
 def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     """(what the message must hold, arguments)"""
     truncated, corrupt, file, existing = folder / "truncated", folder / "corrupt", folder / "file", folder / "results/there"
-    for directory in (truncated, corrupt, existing):
+    unfit = folder / "unfit"
+    for directory in (truncated, corrupt, existing, unfit):
         directory.mkdir(parents=True)
     damaged_data(truncated)
+    data_of_one_kind(unfit)
     corrupt_gzip(corrupt)
     file.write_text("a regular file")
     ps = ("train", "--mode", "ps", *SYNTHETIC)
@@ -96,6 +106,12 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("and they may take 2 GiB; give --evaluate-every", (*allreduce[:3], "--model", "lenet", "--evaluate-every", "1", "--steps", "100000",
                                                             "--data", "synthetic", "--results", str(folder / "results"))),
         ("the model takes 784", ("train", "--mode", "allreduce", "--data", "none")),
+        ("'clips' has 32768 values per sample, the model takes 784", ("train", "--mode", "allreduce", "--data", "clips")),
+        ("has a set of tags per sample", ("train", "--mode", "allreduce", "--model", "mlp:32768-10", "--data", "clips")),
+        ("the model takes 32768", ("train", "--mode", "allreduce", "--model", "video_tagger", "--data", "fashion-mnist-sample")),
+        ("one label per sample, the model takes sets of tags", (*allreduce, "--model", "video_tagger")),
+        ("video_tagger takes nothing after it", (*allreduce, "--model", "video_tagger:2")),
+        ("cannot be made of the training images", ("train", "--mode", "allreduce", "--model", "video_tagger", "--data-dir", str(unfit))),
         ("unknown data set", ("train", "--mode", "allreduce", "--data", "imagenet")),
         ("unknown wait policy", (*allreduce, "--wait", "hope")),
         ("--instructions 'mmx': choose auto or one of those that run here", (*allreduce, "--instructions", "mmx")),

@@ -105,10 +105,12 @@ struct Kernels {
 };
 
 class Shapes : public testing::TestWithParam<ConvolutionShape> {};
-// Channels, height, width, maps, kernel, padding: LeNet's two, and what falls between the vectors.
+// Channels, height, width, maps, kernel, padding: LeNet's two, those of video_tagger, and what falls between
+// the vectors.
 INSTANTIATE_TEST_SUITE_P(
     Convolution, Shapes,
     testing::Values(ConvolutionShape{1, 28, 28, 6, 5, 2}, ConvolutionShape{6, 14, 14, 16, 5, 0},
+                    ConvolutionShape{8, 64, 64, 6, 5, 2}, ConvolutionShape{6, 32, 32, 16, 5, 0},
                     ConvolutionShape{3, 9, 7, 19, 4, 0}, ConvolutionShape{2, 8, 14, 70, 3, 1},
                     ConvolutionShape{5, 6, 4, 1, 1, 0}, ConvolutionShape{1, 4, 4, 33, 3, 1},
                     ConvolutionShape{7, 7, 9, 3, 2, 0}));

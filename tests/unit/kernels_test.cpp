@@ -9,6 +9,7 @@
 
 #include "kernels/dense.hpp"
 #include "kernels/elementwise.hpp"
+#include "kernels/sigmoid.hpp"
 #include "kernels/softmax.hpp"
 #include "src/base/random.hpp"
 #include "tests/support/instruction_sets.hpp"
@@ -148,6 +149,44 @@ TEST(EveryInstructionSet, SoftmaxGivesLossAndItsGradient) {
       }
     }
     ASSERT_NEAR(result.loss_sum, loss, 1e-5);
+  });
+}
+
+/// Loss and gradient of one logit in double precision, where exponentials of a hundred are no trouble.
+std::pair<double, double> sigmoid_by_definition(double z, bool applies) {
+  const double probability = 1.0 / (1.0 + std::exp(-z));
+  return {applies ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)), probability - (applies ? 1.0 : 0.0)};
+}
+
+TEST(EveryInstructionSet, SigmoidGivesLossAndItsGradient) {
+  constexpr std::size_t kBatch = 5;
+  constexpr std::size_t kClasses = 11;
+  const std::vector<std::uint16_t> tags{0, 0x7FF, 0x400, 0x155, 0x001};
+  Values logits = noise(kBatch * kClasses, 1);
+  for (float& z : logits) z *= 30.0F;  // Nearly 0 and nearly 1 too.
+  with_every_instruction_set([&] {
+    Values gradient = logits;
+    const double sum = kernels::sigmoid_cross_entropy(kBatch, kClasses, tags.data(), 0.5F, gradient.data());
+    double loss = 0.0;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      const bool applies = (tags[i / kClasses] >> i % kClasses & 1U) != 0;
+      const auto [one, wanted] = sigmoid_by_definition(logits[i], applies);
+      loss += one;
+      ASSERT_NEAR(gradient[i], 0.5 * wanted, 2e-7) << i;
+    }
+    ASSERT_NEAR(sum, loss, 1e-6 * loss);
+  });
+}
+
+TEST(EveryInstructionSet, SigmoidOfAnyLogitIsFiniteUnlessTheLogitIsNot) {
+  with_every_instruction_set([] {
+    const std::uint16_t tags = 0b0101;
+    Values logits{1e30F, 1e30F, -1e30F, -1e30F};  // Right, wrong, wrong, right.
+    EXPECT_DOUBLE_EQ(kernels::sigmoid_cross_entropy(1, 4, &tags, 1.0F, logits.data()), 2.0 * double{1e30F});
+    EXPECT_EQ(logits, (Values{0.0F, 1.0F, -1.0F, 0.0F}));
+    Values no_number{std::nanf("")};
+    EXPECT_TRUE(std::isnan(kernels::sigmoid_cross_entropy(1, 1, &tags, 1.0F, no_number.data())));
+    EXPECT_TRUE(std::isnan(no_number.front()));
   });
 }
 

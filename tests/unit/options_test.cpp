@@ -213,6 +213,23 @@ TEST(Options, PlacementsGetTheirNumbersAndFiles) {
             "--server-memory '1,,2': must be whole numbers from 1 to 9007199254740992 with a ',' between");
 }
 
+TEST(Options, AModelMadeForOneDataSetTakesItUnlessAnotherIsAskedFor) {
+  const auto data = [](std::vector<const char*> arguments, std::vector<std::string> variables = {}) {
+    return parse(std::move(arguments), std::move(variables)).value().options.text("data");
+  };
+  EXPECT_EQ(data({"train"}), "fashion-mnist");
+  EXPECT_EQ(data({"train", "--model", "video_tagger"}), "clips");
+  EXPECT_EQ(data({"compare"}, {"STEELYARD_MODEL=video_tagger"}), "clips");
+  EXPECT_EQ(data({"train", "--model", "video_tagger", "--data", "synthetic"}), "synthetic");
+  EXPECT_EQ(data({"train", "--model", "video_tagger"}, {"STEELYARD_DATA=fashion-mnist"}), "fashion-mnist");
+  const ConfigFile same(parse({"train", "--model", "video_tagger"}).value().options.toml());
+  EXPECT_EQ(data({"train", "--config", same.path()}), "clips") << "run.toml repeats the run";
+  EXPECT_EQ(reason({"train", "--model", "video_tagger", "--data-dir", "x"}), "");
+  EXPECT_NE(reason({"train", "--data", "synthetic", "--data-dir", "x"})
+                .find("it goes with --data fashion-mnist or clips"),
+            std::string::npos);
+}
+
 TEST(Options, HelpAndVersionSayWhatThereIs) {
   const std::string help = parse({"train", "--help"}).value().print;
   for (const char* word :
