@@ -235,7 +235,7 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
     auto trial = trial_json(run, tables, one.data, one.summary);
     trial["collective_choices"] = one.collective_choices;
     trial["bucket_rebuilds"] = one.bucket_rebuilds;
-    trial["drops"]["heard_by_workers"] = one.drops_heard;
+    trial["dropped_heard_by_workers"] = one.drops_heard;
     trial["repeat"] = one.data.row.repeat;
     trial["order"] = one.data.row.order;
     trial["confirmation"] = one.data.row.confirmation != 0;

@@ -20,7 +20,7 @@ int report(const Setup& setup, const TrialRunner& runner, const TrialResult& res
   json["lab"] = setup.launch.lab;
   json["collective_choices"] = result.collective_choices;
   json["bucket_rebuilds"] = result.bucket_rebuilds;
-  json["drops"]["heard_by_workers"] = result.drops_heard;
+  json["dropped_heard_by_workers"] = result.drops_heard;
   if (json_path.empty()) return kDone;
   if (auto written = write_json(json_path, json); !written) {
     print_error(written.error());

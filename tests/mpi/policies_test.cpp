@@ -37,6 +37,7 @@ TrialConfig base(const Policy& policy, int servers) {
   config.global_batch = 24;
   config.steps = 20;
   config.seed = 5;
+  config.optimizer_options.rate = 0.002F;  // A lone push weighs as much as all together would.
   config.evaluate_at_end = false;
   return config;
 }
