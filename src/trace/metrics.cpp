@@ -14,28 +14,31 @@ constexpr double kMs = 1e6;
 constexpr double kSecond = 1e9;
 
 void add_step_times(const std::vector<const RankTrial*>& workers, const Window& window, TrialSummary& out) {
-  std::map<std::int64_t, double> per_step;
-  double samples = 0.0;
-  double longest_ns = 0.0;
-  double bytes = 0.0;
+  struct Sum {
+    double ns = 0.0;
+    double workers = 0.0;
+  };
+  std::map<std::int64_t, Sum> per_step;
   for (const RankTrial* worker : workers) {
     double time_ns = 0.0;
+    double samples = 0.0;
+    double bytes = 0.0;
     for (const StepRow& row : worker->steps) {
       if (!window.holds(row.step)) continue;
       const double duration = step_ns(row);
-      per_step[row.step] += duration / static_cast<double>(workers.size());
+      per_step[row.step].ns += duration;
+      ++per_step[row.step].workers;  // With backup workers some skip steps.
       time_ns += duration;
       samples += row.samples;
       bytes += static_cast<double>(row.bytes_in + row.bytes_out);
     }
-    longest_ns = std::max(longest_ns, time_ns);
+    if (time_ns <= 0.0) continue;
+    out.images_per_s += samples * kSecond / time_ns;
+    out.goodput_gb_per_s += bytes / time_ns;
   }
   std::vector<double> steps_ms;
-  for (const auto& [step, ns] : per_step) steps_ms.push_back(ns / kMs);
+  for (const auto& [step, sum] : per_step) steps_ms.push_back(sum.ns / sum.workers / kMs);
   out.step_ms = estimate_median(steps_ms, 0.95);
-  if (longest_ns <= 0.0) return;
-  out.images_per_s = samples * kSecond / longest_ns;
-  out.goodput_gb_per_s = bytes / longest_ns;
 }
 
 void add_phases(const std::vector<const RankTrial*>& workers, const Window& window, TrialSummary& out) {

@@ -67,7 +67,7 @@ struct Target {
 Target time_to_target(const TrialData& trial);
 
 struct TrialSummary {
-  double images_per_s = 0.0;      ///< Samples of the measured steps / the longest worker's time in them.
+  double images_per_s = 0.0;      ///< Sum over the workers: own samples of the measured steps / own time.
   Estimate step_ms;               ///< A step's time is the mean over the workers.
   PhaseTimes phases_ms;           ///< Mean over measured steps and workers.
   double goodput_gb_per_s = 0.0;  ///< Payload that the workers send and receive / time, 10^9 bytes.

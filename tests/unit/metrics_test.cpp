@@ -77,6 +77,26 @@ TEST(Metrics, OnlyStepsThatEveryWorkerCompletedCount) {
   EXPECT_DOUBLE_EQ(s.images_per_s, 32.0 / 0.004);
 }
 
+TEST(Metrics, AFastWorkerCountsAsFastWhileItRuns) {
+  TrialData data = trial();
+  for (RankTrial& rank : data.ranks)
+    if (rank.role == "worker" && rank.role_index == 1)
+      for (StepRow& row : rank.steps) row.end_ns = row.begin_ns + 1'000'000;
+  const TrialSummary s = summarise(data);
+  EXPECT_DOUBLE_EQ(s.images_per_s, 24.0 / 0.006 + 24.0 / 0.003);
+  EXPECT_DOUBLE_EQ(s.step_ms.median, 1.5);
+}
+
+// With backup workers a worker skips steps.
+TEST(Metrics, AStepIsTheMeanOfThoseWhoMadeIt) {
+  TrialData data = trial();
+  for (RankTrial& rank : data.ranks)
+    if (rank.role == "worker" && rank.role_index == 1) rank.steps.erase(rank.steps.begin() + 2);
+  const TrialSummary s = summarise(data);
+  EXPECT_DOUBLE_EQ(s.step_ms.median, 2.0);
+  EXPECT_DOUBLE_EQ(s.images_per_s, 24.0 / 0.006 + 16.0 / 0.004);
+}
+
 TEST(Metrics, ALossThatIsNoNumberMakesTheTrialDiverged) {
   TrialData data = trial();
   data.ranks[0].steps[3].loss = std::numeric_limits<float>::infinity();
