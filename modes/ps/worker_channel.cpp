@@ -134,7 +134,7 @@ void WorkerChannel::say_nothing(BundleId id, const Header& header) {
   }
   // The receives of a reply stay inactive; they come first.
   const Exchange& exchange = exchanges_[id];
-  const int sends = bundle(id).pushed(wire_).messages;
+  const auto sends = static_cast<int>(bundle(id).pushed(wire_).messages);
   write_push(id, header);
   for (int i = exchange.requests - sends; i < exchange.requests; ++i) requests_.start(exchange.first + i);
   for (int done = 0; done < sends;) done += static_cast<int>(requests_.wait_some(session_.wait).size());
