@@ -30,16 +30,14 @@ bool in_step(const TrialConfig& config) {
 
 bool DivergenceWatch::stops(Step step, float loss) {
   const TrialConfig& config = session_.config;
-  if (session_.model.replay || given_up_) return false;
+  if (session_.model.replay) return false;
   const auto last_tensor = static_cast<TensorId>(session_.model.inventory.size() - 1);
   const bool broken_values = !all_finite(worker_.parameters.values(last_tensor));
   if (!broken_values && std::isfinite(loss)) return false;
   if (!session_.divergence)
     session_.divergence = Divergence{step, broken_tensor(worker_.parameters).value_or(kTheLoss)};
   // Where all are to stop together, what this worker alone has seen must not count.
-  if (in_step(config) && !broken_values) return false;
-  given_up_ = true;
-  return true;
+  return broken_values || !in_step(config);
 }
 
 void check_final_values(Session& session, Worker& worker, Step completed) {

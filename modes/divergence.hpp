@@ -32,7 +32,6 @@ class DivergenceWatch {
  private:
   Session& session_;
   Worker& worker_;
-  bool given_up_ = false;
 };
 
 /// After the last step, when a worker has the final values: these must be finite too. @param completed steps.
