@@ -70,20 +70,23 @@ TEST(Staleness, CompensateIsExactOnAQuadratic) {
 }
 
 TEST(Staleness, CostAwareLeavesOutHarm) {
-  EXPECT_TRUE(use("cost_aware", {.staleness = 5, .worth = {-0.1, 0.5, 1.0, true}}).use.drop);
-  EXPECT_FALSE(use("cost_aware", {.staleness = 5, .worth = {0.1, 0.5, 1.0, true}}).use.drop);
-  EXPECT_FALSE(use("cost_aware", {.staleness = 5, .worth = {-0.1, 0.5, 1.0, false}}).use.drop)
+  EXPECT_TRUE(use("cost_aware", {.staleness = 5, .worth = {-0.1, 0.0, 0.5, 1.0, true}}).use.drop);
+  EXPECT_FALSE(use("cost_aware", {.staleness = 5, .worth = {0.1, 0.0, 0.5, 1.0, true}}).use.drop);
+  EXPECT_FALSE(use("cost_aware", {.staleness = 5, .worth = {-0.1, 0.0, 0.5, 1.0, false}}).use.drop)
       << "too little is known";
-  EXPECT_FALSE(use("cost_aware", {.staleness = 0, .worth = {-0.1, 0.5, 1.0, true}}).use.drop);
+  EXPECT_FALSE(use("cost_aware", {.staleness = 5, .worth = {-0.1, 0.06, 0.5, 1.0, true}}).use.drop)
+      << "it may be chance";
+  EXPECT_TRUE(use("cost_aware", {.staleness = 5, .worth = {-0.1, 0.04, 0.5, 1.0, true}}).use.drop);
+  EXPECT_FALSE(use("cost_aware", {.staleness = 0, .worth = {-0.1, 0.0, 0.5, 1.0, true}}).use.drop);
 }
 
 // Made again, it costs another cycle: 0.2 in 1 s against 0.5 in 2 s; and 0.3 against that.
 TEST(Staleness, CostAwareWeighsProgressPerSecond) {
   const StalenessOptions again{.recompute = true};
   EXPECT_TRUE(
-      use("cost_aware", {.staleness = 5, .age_s = 1.0, .worth = {0.2, 0.5, 1.0, true}}, again).use.drop);
+      use("cost_aware", {.staleness = 5, .age_s = 1.0, .worth = {0.2, 0.0, 0.5, 1.0, true}}, again).use.drop);
   EXPECT_FALSE(
-      use("cost_aware", {.staleness = 5, .age_s = 1.0, .worth = {0.3, 0.5, 1.0, true}}, again).use.drop);
+      use("cost_aware", {.staleness = 5, .age_s = 1.0, .worth = {0.3, 0.0, 0.5, 1.0, true}}, again).use.drop);
 }
 
 TEST(Staleness, ExperienceTellsUsefulGradientsFromHarmfulOnes) {
@@ -100,6 +103,20 @@ TEST(Staleness, ExperienceTellsUsefulGradientsFromHarmfulOnes) {
   EXPECT_TRUE(stale.known);
   EXPECT_NEAR(stale.of_this, -1.0, 1e-3);
   EXPECT_GT(stale.usual_age_s, 0.5);
+}
+
+// Cosines of 1 and -1 scatter by 1; weights 0.1, 0.09, ... leave sqrt(0.1 / 1.9) of that.
+TEST(Staleness, ExperienceSaysHowSureItIs) {
+  Experience experience(2);
+  constexpr std::array<float, 2> usual = {1.0F, 0.0F};
+  constexpr std::array<float, 2> opposite = {-1.0F, 0.0F};
+  Worth doubtful;
+  for (int i = 0; i < 200; ++i) {
+    for (int k = 0; k < 8; ++k) (void)experience.observe(1, 0.5, usual);
+    doubtful = experience.observe(9, 2.0, i % 2 == 0 ? usual : opposite);
+  }
+  EXPECT_NEAR(doubtful.error, std::sqrt(0.1 / 1.9), 1e-3);
+  EXPECT_LT(std::abs(doubtful.of_this), 0.1);
 }
 
 TEST(Staleness, UnknownNameListsEveryPolicy) {

@@ -13,6 +13,11 @@ double blend(double mean, double value, std::uint64_t count) {
   return count == 0 ? value : mean + kNew * (value - mean);
 }
 
+/// Of a running mean of independent values: their variance times the sum of the squares of the weights.
+double error(double mean, double mean_square) {
+  return std::sqrt(std::max(mean_square - mean * mean, 0.0) * kNew / (2.0 - kNew));
+}
+
 }  // namespace
 
 Worth Experience::observe(std::int64_t staleness, double age_s, std::span<const float> gradient) {
@@ -32,14 +37,16 @@ Worth Experience::observe(std::int64_t staleness, double age_s, std::span<const 
   const double norm = std::sqrt(gradient_square * mean_square);
   Class& own = classes_[std::min(static_cast<std::size_t>(staleness), kClasses - 1)];
   if (count_ > 0 && norm > 0.0) {
-    own.cosine = blend(own.cosine, dot / norm, own.count);
-    ++own.count;
-    usual_.cosine = blend(usual_.cosine, dot / norm, usual_.count);
-    ++usual_.count;
+    const double cosine = dot / norm;
+    for (Class* const one : {&own, &usual_}) {
+      one->cosine = blend(one->cosine, cosine, one->count);
+      one->square = blend(one->square, cosine * cosine, one->count);
+      ++one->count;
+    }
   }
   age_s_ = blend(age_s_, age_s, count_);
   ++count_;
-  return {own.cosine, usual_.cosine, age_s_, own.count >= kEnough};
+  return {own.cosine, error(own.cosine, own.square), usual_.cosine, age_s_, own.count >= kEnough};
 }
 
 }  // namespace steelyard::ps

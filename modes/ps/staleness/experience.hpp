@@ -26,6 +26,7 @@ class Experience {
   static constexpr std::size_t kClasses = 64;  ///< The last one holds all that are staler.
   struct Class {
     double cosine = 0.0;
+    double square = 0.0;  ///< Of the cosine.
     std::uint64_t count = 0;
   };
 

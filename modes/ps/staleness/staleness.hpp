@@ -24,6 +24,7 @@ struct StalenessOptions {
 /// What gradients have been good for so far: cosines with the mean of those applied, running means.
 struct Worth {
   double of_this = 0.0;      ///< Of gradients as stale as this one.
+  double error = 0.0;        ///< Standard error of that.
   double of_usual = 0.0;     ///< Of gradients as they usually come.
   double usual_age_s = 0.0;  ///< Mean time from read to apply.
   bool known = false;        ///< There have been enough gradients to say.
