@@ -191,7 +191,7 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   out["evaluations"] = json::array();
   for (const trace::EvaluationRow& one : trial.evaluations)
     out["evaluations"].push_back({{"step", one.step},
-                                  {"time_s", static_cast<double>(one.time_ns) / 1e9},
+                                  {"time_s", number(trace::seconds_after_begin(trial, one.time_ns))},
                                   {"loss", number(one.loss)},
                                   {"accuracy", number(one.accuracy)}});
   return out;

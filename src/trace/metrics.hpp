@@ -65,6 +65,9 @@ struct Target {
   bool reached() const { return step >= 0; }
 };
 Target time_to_target(const TrialData& trial);
+/// Seconds from the begin of the first worker's first step to a time on its clock; NaN where its steps were
+/// not recorded.
+double seconds_after_begin(const TrialData& trial, std::int64_t time_ns);
 
 struct TrialSummary {
   double images_per_s = 0.0;      ///< Sum over the workers: own samples of the measured steps / own time.

@@ -1,26 +1,23 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "src/trace/metrics.hpp"
 
 namespace steelyard::trace {
-namespace {
 
-/// Begin of the first worker's first step; nothing where its steps were not recorded.
-std::optional<std::int64_t> begin_ns(const TrialData& trial) {
+double seconds_after_begin(const TrialData& trial, std::int64_t time_ns) {
   for (const RankTrial& rank : trial.ranks)
     if (rank.role == "worker" && rank.role_index == 0 && !rank.steps.empty())
-      return rank.steps.front().begin_ns;
-  return std::nullopt;
+      return static_cast<double>(time_ns - rank.steps.front().begin_ns) / 1e9;
+  return std::numeric_limits<double>::quiet_NaN();
 }
-
-}  // namespace
 
 Target time_to_target(const TrialData& trial) {
   Target target;
   target.accuracy = trial.final.target_accuracy;
   if (target.accuracy <= 0.0) return target;
-  const auto begin = begin_ns(trial);
-  if (!begin) {  // A run without trace keeps the figures alone.
+  if (std::isnan(seconds_after_begin(trial, 0))) {  // A run without trace keeps the figures alone.
     target.step = trial.final.target_step;
     target.time_s = trial.final.time_to_target_s;
     return target;
@@ -29,7 +26,7 @@ Target time_to_target(const TrialData& trial) {
   const auto first = std::ranges::find_if(trial.evaluations, enough);
   if (first == trial.evaluations.end()) return target;
   target.step = first->step;
-  target.time_s = static_cast<double>(first->time_ns - *begin) / 1e9;
+  target.time_s = seconds_after_begin(trial, first->time_ns);
   return target;
 }
 
