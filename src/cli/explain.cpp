@@ -116,11 +116,13 @@ std::string cure_text(const PlacementFigures& chosen, std::span<const PlacementF
   if (cure == nullptr) return "No other placement is more even.";
   const std::string cuts =
       cure->cut_tensors == 0 ? "cuts no tensor" : "cuts " + counted(cure->cut_tensors, "tensor");
-  return fmt::format("{} {}: its fullest server holds {}, {} fair shares; it {} and takes {} instead of {}.",
-                     cure->name, even(*cure) ? "would cure it" : "is the least uneven",
+  const std::string now = cure->messages == chosen.messages
+                              ? ", as many as now"
+                              : " instead of " + with_commas(static_cast<std::int64_t>(chosen.messages));
+  return fmt::format("{} {}: its fullest server holds {}, {} fair shares; it {} and takes {}{}.", cure->name,
+                     even(*cure) ? "would cure it" : "is the least uneven",
                      bytes_text(static_cast<double>(cure->server_bytes[cure->fullest])),
-                     factor(cure->imbalance.max_over_mean), cuts, messages_text(cure->messages),
-                     with_commas(static_cast<std::int64_t>(chosen.messages)));
+                     factor(cure->imbalance.max_over_mean), cuts, messages_text(cure->messages), now);
 }
 
 /// Of an even placement: what its messages are like.
