@@ -12,6 +12,7 @@ PsSynchronizer::PsSynchronizer(Session& session, const WorkerSide& side, Paramet
       plan_(side.plan),
       channel_(session, side, parameters),
       exchanges_(side.plan.bundles.size()),
+      versions_(side.plan.bundles.size()),
       recomputes_(session.config.staleness_options.recompute),
       skips_(session.config.consistency_options.backup_workers > 0) {
   for (BundleId id = 0; id < plan_.bundles.size(); ++id)
@@ -76,6 +77,7 @@ void PsSynchronizer::note(std::span<const WorkerChannel::Arrival> arrivals) {
             "a reply answers a push and carries newer values than the one before");
     exchange.answered = true;
     exchange.dropped = (arrival.flags & kDropped) != 0;
+    versions_.advance(exchange.version, arrival.version);
     exchange.version = arrival.version;
     exchange.waited_for = other_worker(arrival);
     heard_stop_ = heard_stop_ || (arrival.flags & kStop) != 0;
@@ -106,11 +108,10 @@ int PsSynchronizer::other_worker(const WorkerChannel::Arrival& arrival) const {
 
 void PsSynchronizer::record_read(BundleId id, std::int64_t begin_ns) {
   const trace::Recorder& recorder = session_.recorder;
-  const auto [low, high] = std::ranges::minmax_element(exchanges_, {}, &Exchange::version);
   session_.recorder.add(trace::ReadRow{recorder.trial(), recorder.step(),
                                        static_cast<std::int32_t>(plan_.bundles[id].shards.front()),
                                        recorder.now_ns() - begin_ns, exchanges_[id].waited_for,
-                                       static_cast<std::int32_t>(high->version - low->version)});
+                                       static_cast<std::int32_t>(versions_.spread())});
 }
 
 void PsSynchronizer::await_all() {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "modes/mode.hpp"
+#include "modes/ps/version_spread.hpp"
 #include "modes/ps/worker_channel.hpp"
 
 namespace steelyard::ps {
@@ -48,6 +49,7 @@ class PsSynchronizer final : public Synchronizer {
   const Plan& plan_;
   WorkerChannel channel_;
   std::vector<Exchange> exchanges_;  ///< [bundles]
+  VersionSpread versions_;           ///< Of all exchanges.
   std::size_t unanswered_ = 0;       ///< Pushes without a reply.
   bool recomputes_;                  ///< A push that was dropped is made again.
   bool skips_;                       ///< Updates may do without this worker.
