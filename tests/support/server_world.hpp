@@ -82,9 +82,16 @@ class World {
   std::int64_t now_ = 0;
 };
 
+/// Executions of a scene that are looked at. Sanitizers make each take eight times as long.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t kMostExecutions = 20'000;
+#else
+constexpr std::size_t kMostExecutions = 200'000;
+#endif
+
 /// All executions of a scene, depth first, at most `most`; `check` sees each when it is over.
 /// @param late replies leave at any moment, not at once. @return how many there were.
 std::size_t explore(const Scene& scene, bool late, const std::function<void(World&)>& check,
-                    std::size_t most = 200'000);
+                    std::size_t most = kMostExecutions);
 
 }  // namespace steelyard::ps
