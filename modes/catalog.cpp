@@ -1,6 +1,7 @@
 #include "src/base/catalog.hpp"
 #include "modes/link_delays.hpp"
 #include "modes/mode.hpp"
+#include "modes/stopping.hpp"
 #include "src/collective/wire.hpp"
 #include "src/model/pattern.hpp"
 
@@ -73,10 +74,14 @@ Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi:
 }
 
 void run_session(Session& session) {
+  Stopping stopping(session);
+  session.stopping = &stopping;
   const std::int64_t begin_ns = session.recorder.now_ns();
   const LinkDelays delays(session);
   const std::int64_t measuring_ns = session.recorder.now_ns() - begin_ns;
   find_mode(session.config.mode).value()->run(session);
+  stopping.finish();
+  session.stopping = nullptr;
   session.choosing_ns += measuring_ns;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "modes/mode.hpp"
+#include "modes/stopping.hpp"
 
 namespace steelyard {
 namespace {
@@ -20,12 +21,6 @@ std::optional<std::string> broken_tensor(Parameters& parameters) {
   return std::nullopt;
 }
 
-/// Whether all workers read the same values in the same step.
-bool in_step(const TrialConfig& config) {
-  return config.mode == "allreduce" ||
-         (config.consistency == "bsp" && config.consistency_options.backup_workers == 0);
-}
-
 }  // namespace
 
 bool DivergenceWatch::stops(Step step, float loss) {
@@ -37,7 +32,7 @@ bool DivergenceWatch::stops(Step step, float loss) {
   if (!session_.divergence)
     session_.divergence = Divergence{step, broken_tensor(worker_.parameters).value_or(kTheLoss)};
   // Where all are to stop together, what this worker alone has seen must not count.
-  return broken_values || !in_step(config);
+  return broken_values || !workers_in_step(config);
 }
 
 void check_final_values(Session& session, Worker& worker, Step completed) {

@@ -6,6 +6,7 @@
 
 #include "modes/feeder.hpp"
 #include "modes/mode.hpp"
+#include "modes/stopping.hpp"
 
 namespace steelyard {
 namespace {
@@ -92,11 +93,11 @@ EvaluationPart evaluate_part(Session& session, Worker& worker, Parameters& param
 
 void evaluate_snapshots(Session& session, Worker& worker) {
   if (session.model.replay || snapshots_of(session.config) == 0) return;
-  mpi::barrier(session.workers, session.wait);  // In asp others may still train.
+  session.stopping->barrier(session.workers, session.wait);  // In asp others may still train.
   const auto moments = moments_of_first(session.workers, worker.snapshots.moments());
   const Layout layout = packed_layout(session.model.inventory);
   AlignedArray<float> received(worker.share.worker == 0 ? 0 : layout.elements);
-  for (std::size_t i = 0; i < moments.size(); ++i) {
+  for (std::size_t i = 0; i < moments.size() && !session.stopping->leaves_out(); ++i) {
     const auto values = worker.share.worker == 0 ? worker.snapshots.values(i) : received.span();
     mpi::broadcast(session.workers, std::as_writable_bytes(values), 0);
     // A forward pass writes no gradients, so there need be no memory for them.

@@ -57,7 +57,8 @@ class Snapshots {
 EvaluationPart evaluate_part(Session& session, Worker& worker, Parameters& parameters, const Moment& moment);
 
 /// Collective over session.workers, after the last step: every snapshot of worker 0, broadcast, each worker
-/// its part of the test samples; adds the parts to the session's results.
+/// its part of the test samples; adds the parts to the session's results. A trial that is stopped leaves out
+/// what is not evaluated yet.
 void evaluate_snapshots(Session& session, Worker& worker);
 
 /// Collective over session.workers: the figures of an evaluation from all workers' parts. The accuracy of a

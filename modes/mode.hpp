@@ -15,10 +15,10 @@ namespace steelyard {
 class Synchronizer : public StepObserver {
  public:
   /// Between the forward and the backward pass.
-  /// @param last this worker wants no step after this one. @param diverged it has met a value that is not
-  /// finite: this step is its last, and where workers do not decide that alike, the others' next one is
-  /// theirs. @return whether this step is the last.
-  virtual bool is_last(bool last, bool diverged) { return last || diverged; }
+  /// @param last this worker wants no step after this one. @param gives_up it ends the training early: this
+  /// step is its last, and where workers do not decide that alike, the others' next one is theirs.
+  /// @return whether this step is the last.
+  virtual bool is_last(bool last, bool gives_up) { return last || gives_up; }
   /// After the backward pass. With `last`, on return the values are those after the last step.
   virtual void finish_step(Step step, bool last) = 0;
   /// After finish_step: the step to do next. Mostly the one after it; this one again, from newer values; or a

@@ -13,6 +13,7 @@
 #include "modes/ps/placement/placement.hpp"
 #include "modes/ps/staleness/staleness.hpp"
 #include "modes/tag_scores.hpp"
+#include "src/base/stop_signal.hpp"
 #include "src/collective/collective.hpp"
 #include "src/data/dataset.hpp"
 #include "src/data/sampler.hpp"
@@ -96,6 +97,8 @@ struct Divergence {
 };
 inline constexpr const char* kTheLoss = "the loss";
 
+class Stopping;
+
 /// Everything a rank needs for a trial; borrowed by the mode.
 struct Session {
   const TrialConfig& config;
@@ -111,10 +114,13 @@ struct Session {
   trace::Recorder& recorder;
   std::function<void(Step)> progress;  ///< Told the number of steps this rank has completed.
   bool keep_values = false;            ///< Whether workers leave the final parameters in final_values.
+  std::function<bool()> told_to_stop = stop_signalled;  ///< Whether this rank is to end the trial soon.
+  Stopping* stopping = nullptr;                         ///< Of run_session.
 
   // Results
   std::vector<EvaluationPart> evaluations{};           ///< On workers, by step.
   std::optional<Divergence> divergence{};              ///< On workers that met one.
+  bool stopped = false;                                ///< On workers that left out something, being told to.
   std::uint64_t parameter_hash = 0;                    ///< On workers.
   std::string transport{};                             ///< ps: shared, message, or mixed; on every rank.
   std::string aggregate{};                             ///< ps: node or none; on every rank.

@@ -4,6 +4,7 @@
 #include "modes/feeder.hpp"
 #include "modes/mode.hpp"
 #include "modes/slowed.hpp"
+#include "modes/stopping.hpp"
 
 namespace steelyard {
 namespace {
@@ -17,9 +18,60 @@ float mean_loss(const BatchResult& result, std::size_t count) {
   return count == 0 ? 0.0F : static_cast<float>(result.loss_sum / static_cast<double>(count));
 }
 
+/// Which step is the last: that of the number asked for, or an earlier one.
+class End {
+ public:
+  /// Both are borrowed.
+  End(Session& session, Worker& worker)
+      : session_(session),
+        worker_(worker),
+        in_step_(workers_in_step(session.config)),
+        watch_(session, worker) {}
+
+  /// Between the forward and the backward pass. @param loss this worker's.
+  void look(Step step, float loss) {
+    const bool told = session_.stopping->ends(step);
+    const bool diverged = watch_.stops(step, loss);
+    const bool last = step + 1 == session_.config.steps;
+    // What all workers have agreed on is an end like any other; their last pushes count.
+    last_ = worker_.synchronizer.is_last(last || (told && in_step_), diverged || (told && !in_step_));
+  }
+  /// Whether the step under way is the last.
+  bool is_last() const { return last_; }
+
+ private:
+  Session& session_;
+  Worker& worker_;
+  bool in_step_;
+  DivergenceWatch watch_;
+  bool last_ = false;
+};
+
 /// The gradient weight of one sample of this step.
 float sample_scale(const Worker& worker, const Sampler& sampler, Step step) {
   return worker.weight / static_cast<float>(sampler.batch_size(step));
+}
+
+/// Forward and backward over one batch, and what the synchronizer makes of it. @return the mean loss.
+float pass(Session& session, Worker& worker, const Batch& batch, float scale, End& end) {
+  using trace::Phase;
+  trace::Recorder& recorder = session.recorder;
+  const Step step = recorder.step();
+  float loss = 0.0F;
+  {
+    const trace::Scope scope(recorder, Phase::forward);
+    const BatchResult result = worker.model.forward(batch, scale, worker.parameters, worker.synchronizer);
+    loss = mean_loss(result, batch.count);
+  }
+  worker.snapshots.take(recorder, worker.parameters, step);
+  end.look(step, loss);
+  {
+    const trace::Scope scope(recorder, Phase::backward);
+    worker.model.backward(batch, worker.parameters, worker.synchronizer);
+  }
+  worker.synchronizer.finish_step(step, end.is_last());
+  session.stopping->progress();
+  return loss;
 }
 
 std::unique_ptr<Model> make_unslowed(const Session& session, Share share, bool synchronous) {
@@ -52,39 +104,26 @@ std::unique_ptr<Model> make_model(const Session& session, Share share, bool sync
 }
 
 void worker_loop(Session& session, Worker& worker) {
-  using trace::Phase;
   trace::Recorder& recorder = session.recorder;
   const TrialConfig& config = session.config;
   Sampler sampler(session.dataset.train.count, config.global_batch, config.seed);
   Feeder feeder(session.dataset, largest_batch(session));
   worker.snapshots = Snapshots(config, session.model, worker.share);
-  DivergenceWatch watch(session, worker);
+  End end(session, worker);
 
-  bool last = false;
-  for (Step step = 0; step < config.steps && !last;) {
+  for (Step step = 0; step < config.steps && !end.is_last();) {
     recorder.begin_step(step);
     recorder.flush_if_due();
     Batch batch;
     {
-      const trace::Scope scope(recorder, Phase::data);
+      const trace::Scope scope(recorder, trace::Phase::data);
       batch = feeder.batch(session.dataset.train, sampler.slice(step, worker.share));
     }
+    session.stopping->progress();
     float loss = 0.0F;
     Step next = step;
     while (next == step) {
-      {
-        const trace::Scope scope(recorder, Phase::forward);
-        const BatchResult result = worker.model.forward(batch, sample_scale(worker, sampler, step),
-                                                        worker.parameters, worker.synchronizer);
-        loss = mean_loss(result, batch.count);
-      }
-      worker.snapshots.take(recorder, worker.parameters, step);
-      last = worker.synchronizer.is_last(step + 1 == config.steps, watch.stops(step, loss));
-      {
-        const trace::Scope scope(recorder, Phase::backward);
-        worker.model.backward(batch, worker.parameters, worker.synchronizer);
-      }
-      worker.synchronizer.finish_step(step, last);
+      loss = pass(session, worker, batch, sample_scale(worker, sampler, step), end);
       next = worker.synchronizer.next_step(step);
     }
     recorder.end_step(static_cast<std::uint32_t>(batch.count), loss);
@@ -104,7 +143,7 @@ void conclude(Session& session, Worker& worker) {
     worker.model.forward({}, 0.0F, worker.parameters, worker.synchronizer);  // Checks the final values too.
   check_final_values(session, worker, end.step);
   evaluate_snapshots(session, worker);
-  if (session.config.evaluate_at_end && !session.model.replay)
+  if (session.config.evaluate_at_end && !session.model.replay && !session.stopping->leaves_out())
     session.evaluations.push_back(evaluate_part(session, worker, worker.parameters, end));
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/gemm.hpp"
+#include "src/base/stop_signal.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/settings.hpp"
 
@@ -39,6 +40,7 @@ int refuse(const Error& error, int argc, char** argv) {
 
 int run(const cli::Options& options, int argc, char** argv, char** variables) {
   kernels::use_one_thread();
+  catch_stop_signals();
   const mpi::Environment environment(argc, argv);
   const cli::Invocation invocation{argc, argv, variables};
   try {

@@ -19,7 +19,7 @@ enum class Kind : std::uint32_t { push = 1, reply = 2 };
 /// Flags of a push.
 inline constexpr std::uint32_t kLast = 1;     ///< No push of this bundle follows from its worker.
 inline constexpr std::uint32_t kNothing = 2;  ///< It carries no gradient and is not answered.
-/// Of either: training has diverged. A worker that reads so makes its next step its last.
+/// Of either: training ends early. A worker that reads so makes its next step its last.
 inline constexpr std::uint32_t kStop = 4;
 /// Of a reply: the push before it is no part of any update.
 inline constexpr std::uint32_t kDropped = 8;

@@ -11,6 +11,7 @@
 #include "modes/ps/server_messages.hpp"
 #include "modes/ps/synchronizer.hpp"
 #include "modes/server_ranks.hpp"
+#include "modes/stopping.hpp"
 #include "src/base/check.hpp"
 #include "src/base/hash.hpp"
 #include "src/base/log.hpp"
@@ -143,6 +144,7 @@ std::vector<trace::PlacementRow> placement_rows(const TrialConfig& config, const
 
 /// Worker 0 receives the final values of every server; then every worker has them.
 void collect_final_values(Session& session, const Plan& plan, Parameters& parameters, int worker) {
+  session.stopping->barrier(session.workers, session.wait);  // Others may still train.
   if (worker == 0) {
     mpi::Requests requests;
     for (BundleId id = 0; id < plan.bundles.size(); ++id) {
@@ -154,7 +156,6 @@ void collect_final_values(Session& session, const Plan& plan, Parameters& parame
     }
     for (std::size_t done = 0; done < plan.bundles.size();) done += requests.wait_some(session.wait).size();
   }
-  mpi::barrier(session.workers, session.wait);
   mpi::broadcast(session.workers, std::as_writable_bytes(parameters.value_arena()), 0);
 }
 
@@ -240,7 +241,7 @@ void run(Session& session) {
   else
     work(session, side_of(session, plan, transport,
                           Roles::index_in(session.roles.workers, session.world.rank()), shared));
-  mpi::barrier(node, session.wait);  // To free the window waits for all too, but burns a core.
+  session.stopping->barrier(node, session.wait);  // To free the window waits for all too, but burns a core.
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "modes/ps/meter.hpp"
 #include "modes/ps/server.hpp"
 #include "modes/ps/server_channel.hpp"
+#include "modes/stopping.hpp"
 
 namespace steelyard::ps {
 namespace {
@@ -37,6 +38,7 @@ class Loop {
       const auto events = channel_.wait();
       meter_.end_wait();
       for (const auto& event : events) handle(event);
+      session_.stopping->told();  // To pass it on.
       meter_.close_if_due();
       session_.recorder.flush_if_due();
     }

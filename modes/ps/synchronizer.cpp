@@ -39,8 +39,8 @@ void PsSynchronizer::progress() {
   });
 }
 
-bool PsSynchronizer::is_last(bool last, bool diverged) {
-  stop_ = stop_ || heard_stop_ || diverged;
+bool PsSynchronizer::is_last(bool last, bool gives_up) {
+  stop_ = stop_ || heard_stop_ || gives_up;
   last_ = last || stop_;
   return last_;
 }

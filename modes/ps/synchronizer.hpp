@@ -18,7 +18,7 @@ class PsSynchronizer final : public Synchronizer {
 
   void values_needed(TensorId tensor) override;
   void gradient_ready(TensorId tensor) override;
-  bool is_last(bool last, bool diverged) override;
+  bool is_last(bool last, bool gives_up) override;
   void finish_step(Step step, bool last) override;
   Step next_step(Step step) override;
   void progress() override;
@@ -55,7 +55,7 @@ class PsSynchronizer final : public Synchronizer {
   bool skips_;                       ///< Updates may do without this worker.
   bool again_ = false;               ///< The present pass makes anew what was dropped, and nothing else.
   bool last_ = false;                ///< The step under way is the last.
-  bool stop_ = false;                ///< So the pushes of this step say: training has diverged.
+  bool stop_ = false;                ///< So the pushes of this step say: training ends early.
   bool heard_stop_ = false;          ///< So a reply has said; holds from the next step on.
   mpi::Chance chance_;
 };

@@ -69,6 +69,7 @@ nlohmann::json calibrate(const Setup& setup, Contest& contest, Options& options)
   for (const Contestant* one : open) {
     progress.show(fmt::format("how long a step takes: {}", one->label),
                   static_cast<double>(step_ms.size()) / static_cast<double>(open.size()));
+    if (any_told_to_stop(setup.launch)) return nullptr;
     const double step_s = kNano * static_cast<double>(time_step(setup, one->config));
     step_ms[one->label] = 1e3 * step_s;
     sum_s += step_s;

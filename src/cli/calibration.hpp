@@ -16,7 +16,8 @@ Step steps_for(double trial_s, double step_s, Step warmup);
 
 /// Collective: lets every contestant without a number of steps train a moment, and gives all of these the
 /// same number, with which their trials take --trial-seconds on the average. Sets --steps in `options`.
-/// @return for the manifest: what was measured; null if every contestant had its steps.
+/// @return for the manifest: what was measured; null if every contestant had its steps, or a signal said to
+/// stop.
 nlohmann::json calibrate(const Setup& setup, Contest& contest, Options& options);
 
 }  // namespace steelyard::cli

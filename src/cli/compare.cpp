@@ -34,6 +34,11 @@ std::optional<Error> too_many_copies(const Contest& contest, const ModelSpec& mo
   return std::nullopt;
 }
 
+int stopped_early(const Launch& launch) {
+  if (launch.speaks()) print_error(Error{"stopped by a signal before the first trial; there is no run"});
+  return kStopped;
+}
+
 int report(const Setup& setup, const Comparison& comparison, const TrialRunner& runner) {
   if (!setup.launch.speaks()) return kDone;
   print(comparison.text(runner.tables()) + "\n" + line_text("run", runner.directory()),
@@ -70,6 +75,7 @@ int compare(const Options& options, const Invocation& invocation) {
   Options effective = options;
   auto manifest = make_manifest(launch, invocation.argc, invocation.argv, invocation.environment);
   manifest["calibration"] = calibrate(*setup, contest.value(), effective);
+  if (any_told_to_stop(launch)) return stopped_early(launch);
   if (any_error(launch, too_many_copies(contest.value(), setup->settings.model))) return kUsage;
   const int servers = contest.value().contestants.back().config.servers;
   Comparison comparison(*setup, std::move(contest).value(), rounds, confirm_rounds,
@@ -79,7 +85,7 @@ int compare(const Options& options, const Invocation& invocation) {
       make_run_id("compare", setup->settings.model.name, servers, launch.world.size() - servers));
   if (!runner) return kUsage;
   comparison.run(*runner);
-  int status = comparison.diverged() ? kCheckFailed : kDone;
+  int status = comparison.stopped() ? kStopped : comparison.diverged() ? kCheckFailed : kDone;
   runner->finish(status);
   if (const int reported = report(*setup, comparison, *runner); reported != kDone) status = reported;
   return static_cast<int>(mpi::greatest(launch.world, status));

@@ -48,13 +48,13 @@ void Comparison::run(TrialRunner& runner) {
   const double trials = static_cast<double>(everyone.size()) * rounds_ + 2.0 * confirm_rounds_;
   for (int round = 0; round < rounds_; ++round) run_round(runner, progress, everyone, round, false, trials);
   judge_rounds();
-  if (candidate_.found) confirm(runner, progress, trials);
+  if (candidate_.found && !stopped_) confirm(runner, progress, trials);
 }
 
 void Comparison::confirm(TrialRunner& runner, Progress& progress, double trials) {
   const Ratio ratio = decisive_ratios(contest_)[candidate_.ratio];
   const auto present = [&] { return !gone_[ratio.contestant_a] && !gone_[ratio.contestant_b]; };
-  for (int round = 0; round < confirm_rounds_ && present(); ++round)
+  for (int round = 0; round < confirm_rounds_ && present() && !stopped_; ++round)
     run_round(runner, progress, {ratio.contestant_a, ratio.contestant_b}, round, true, trials);
   if (present()) {
     confirmation_ = paired(fresh_, ratio);
@@ -81,20 +81,27 @@ std::vector<Comparison::Who> Comparison::one_round(std::vector<std::size_t> who,
 
 void Comparison::run_round(TrialRunner& runner, Progress& progress, const std::vector<std::size_t>& who,
                            int round, bool confirmation, double trials) {
-  for (const auto& [contestant, trial] : one_round(who, round, confirmation)) {
+  for (const Who& one : one_round(who, round, confirmation)) {
+    stopped_ = stopped_ || any_told_to_stop(setup_.launch);
+    if (stopped_) return;
     ++run_;
-    if (gone_[contestant]) {
+    if (gone_[one.first])
       runner.skip();
-      continue;
-    }
-    TrialResult result = runner.run(trial, progress, static_cast<double>(run_ - 1) / trials, 1.0 / trials);
-    if (mpi::greatest(setup_.launch.world, result.summary.diverged ? 1 : 0) != 0) gone_[contestant] = true;
-    const trace::TrialSummary& s = result.summary;
-    Figures figures{s.images_per_s, s.accuracy, s.target.time_s};
-    mpi::broadcast(setup_.launch.world, std::as_writable_bytes(std::span(&figures, 1)), 0);
-    (confirmation ? fresh_ : results_)[contestant].push_back(figures);
-    if (setup_.launch.speaks()) all_.push_back(std::move(result));
+    else
+      run_trial(runner, progress, one, trials);
   }
+}
+
+void Comparison::run_trial(TrialRunner& runner, Progress& progress, const Who& who, double trials) {
+  const auto& [contestant, trial] = who;
+  TrialResult result = runner.run(trial, progress, static_cast<double>(run_ - 1) / trials, 1.0 / trials);
+  if (mpi::greatest(setup_.launch.world, result.summary.diverged ? 1 : 0) != 0) gone_[contestant] = true;
+  stopped_ = result.stopped;
+  const trace::TrialSummary& s = result.summary;
+  Figures figures{s.images_per_s, s.accuracy, s.target.time_s};
+  mpi::broadcast(setup_.launch.world, std::as_writable_bytes(std::span(&figures, 1)), 0);
+  if (!stopped_) (trial.confirmation ? fresh_ : results_)[contestant].push_back(figures);
+  if (setup_.launch.speaks()) all_.push_back(std::move(result));
 }
 
 void Comparison::judge_rounds() {
@@ -117,6 +124,12 @@ std::string Comparison::departures_text() const {
 }
 
 std::string Comparison::verdict_text() const {
+  if (stopped_) {
+    const auto whole = std::ranges::count_if(all_, [](const TrialResult& one) { return !one.stopped; });
+    return departures_text() +
+           fmt::format("No verdict: a signal stopped the comparison after {} whole trial{}.", whole,
+                       whole == 1 ? "" : "s");
+  }
   const auto& ratios = decisive_ratios(contest_);
   if (diverged() && ratios.empty())
     return departures_text() + "No verdict: no two contestants are left that could be compared.";

@@ -28,6 +28,7 @@ std::vector<double> paired(const std::vector<std::vector<Figures>>& figures, con
 
 /// The rounds of one comparison. Collective: every rank takes the same decisions from the same figures.
 ///
+/// A signal ends it: the trial under way counts for nothing, the others are not run, and there is no verdict.
 /// A contestant whose training diverged takes part no more after that round, and no ratio is of it. With a
 /// target, round r trains with seed + r for every contestant, and fresh rounds go on from there.
 class Comparison {
@@ -46,6 +47,8 @@ class Comparison {
   std::vector<PlannedTrial> plan() const;
   void run(TrialRunner& runner);
 
+  /// By a signal, before all its trials were run.
+  bool stopped() const { return stopped_; }
   bool diverged() const { return std::ranges::count(gone_, true) > 0; }
   std::string text(const trace::RunTables& tables) const;
   nlohmann::json json(const std::string& run, const trace::RunTables& tables) const;
@@ -62,6 +65,8 @@ class Comparison {
                  bool confirmation, double trials);
   void confirm(TrialRunner& runner, Progress& progress, double trials);
   void judge_rounds();
+  /// Collective: runs one trial and keeps what came of it.
+  void run_trial(TrialRunner& runner, Progress& progress, const Who& who, double trials);
   /// One sentence for every contestant that is gone; on rank 0.
   std::string departures_text() const;
   std::string verdict_text() const;
@@ -82,6 +87,7 @@ class Comparison {
   Candidate candidate_;
   std::vector<TrialResult> all_;
   std::size_t run_ = 0;
+  bool stopped_ = false;
 };
 
 }  // namespace steelyard::cli

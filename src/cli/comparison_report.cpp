@@ -88,7 +88,7 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
   std::vector<double> bytes;
   std::vector<double> busy;
   for (const TrialResult& one : all) {
-    if (trace::view(one.data.row.label) != label || one.data.row.confirmation != 0) continue;
+    if (one.stopped || trace::view(one.data.row.label) != label || one.data.row.confirmation != 0) continue;
     step.push_back(one.summary.step_ms.median);
     wait.push_back(100.0 * one.summary.wait.share);
     bytes.push_back(one.summary.server_bytes.max_over_mean);
@@ -97,9 +97,11 @@ RoundMedians medians(const std::vector<TrialResult>& all, const std::string& lab
   return {trace::median(step), trace::median(wait), trace::median(bytes), trace::median(busy)};
 }
 
+/// Of whole trials.
 std::vector<TrialView> views_of(const std::vector<TrialResult>& all) {
   std::vector<TrialView> views;
-  for (const TrialResult& one : all) views.push_back({one.data.row, one.summary});
+  for (const TrialResult& one : all)
+    if (!one.stopped) views.push_back({one.data.row, one.summary});
   return views;
 }
 
@@ -251,10 +253,11 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
   out["confirmation"] = confirmation_;
   const auto& decisive = decisive_ratios(contest_);
   out["winner"] = nullptr;
-  if (has_winner(decisive, candidate_, confirmation_)) {
+  if (!stopped_ && has_winner(decisive, candidate_, confirmation_)) {
     const Ratio& r = decisive[candidate_.ratio];
     out["winner"] = candidate_.a_wins ? r.a : r.b;
   }
+  out["stopped"] = stopped_;
   out["verdict"] = verdict_text();
   return out;
 }

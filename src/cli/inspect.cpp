@@ -14,6 +14,8 @@ using trace::view;
 
 std::string state_text(const trace::RunData& run) {
   if (run.complete) return "complete";
+  if (run.tables.exit_status == kStopped)
+    return "stopped by a signal before it was whole; all that was recorded is here";
   std::string text = "not complete: the job was killed or is still running";
   if (!run.unclosed.empty())
     text += fmt::format(
@@ -77,9 +79,9 @@ std::string run_text(const trace::RunData& run, const std::vector<trace::TrialSu
   return text + trials_text(trials) + outcome_text(run, summaries);
 }
 
-/// Without a trace the figures are those that run.h5 keeps. A run that is not complete keeps none.
+/// Without a trace the figures are those that run.h5 keeps. A run that did not end in order keeps none.
 bool without_trace(const trace::RunData& run) {
-  if (!run.complete) return false;
+  if (!run.complete && run.tables.exit_status != kStopped) return false;
   for (const trace::TrialData& trial : run.trials)
     for (const trace::RankTrial& rank : trial.ranks)
       if (!rank.steps.empty()) return false;

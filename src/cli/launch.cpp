@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "src/base/stop_signal.hpp"
+
 namespace steelyard::cli {
 namespace {
 
@@ -34,6 +36,10 @@ bool any_error(const Launch& launch, const std::optional<Error>& mine) {
   const auto error = mpi::agree(launch.world, mine);
   if (error && launch.speaks()) print_error(*error);
   return error.has_value();
+}
+
+bool any_told_to_stop(const Launch& launch) {
+  return mpi::greatest(launch.world, stop_signalled() ? 1 : 0) != 0;
 }
 
 int launcher_rank() {

@@ -19,6 +19,7 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kCheckFailed = 3;
+inline constexpr int kStopped = 85;  ///< A signal ended the run before it was whole; it may be queued again.
 
 struct Launch {
   mpi::Communicator world;
@@ -36,6 +37,9 @@ struct Launch {
 
 /// One line on stderr.
 void print_error(const Error& error);
+
+/// Collective: whether a signal has told some rank to stop.
+bool any_told_to_stop(const Launch& launch);
 
 /// Collective: prints the error of the lowest rank that has one, from rank 0. @return whether there is one.
 bool any_error(const Launch& launch, const std::optional<Error>& mine);

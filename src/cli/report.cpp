@@ -150,6 +150,12 @@ std::string divergence_text(const trace::TrialSummary& s) {
   return fmt::format("step {}: {}{}{} is not finite", s.diverged_step, quote, s.diverged_tensor, quote);
 }
 
+std::string stop_text(const trace::TrialRow& row, const trace::TrialSummary& s) {
+  if (s.steps >= row.steps)
+    return fmt::format("by a signal in the last of {} or after it", plural(row.steps, "step"));
+  return fmt::format("by a signal after {} of {}", with_commas(s.steps), plural(row.steps, "step"));
+}
+
 std::string accuracy_name(const trace::RunTables& tables) {
   if (is_replay(tables)) return "accuracy";
   const auto model = describe_model(tables.model);
@@ -210,6 +216,7 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
   text += line_text("data", tables.data);
   text += line_text("result", result_text(tables, trial, s));
   if (s.diverged) text += line_text("DIVERGED", divergence_text(s));
+  if (view(trial.row.status) == "stopped") text += line_text("STOPPED", stop_text(trial.row, s));
   if (const std::string target = target_text(trial, s); !target.empty()) text += line_text("target", target);
   text += line_text(
       "speed", fmt::format("{} images/s, step {} ms over {} after the warm-up", number_text(s.images_per_s),

@@ -24,6 +24,8 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
 std::string target_text(const trace::TrialData& trial, const trace::TrialSummary& summary);
 /// "step 37: 'fc3.bias' is not finite"; of a trial that diverged.
 std::string divergence_text(const trace::TrialSummary& summary);
+/// "by a signal after 37 of 1,000 steps"; of a trial that was stopped.
+std::string stop_text(const trace::TrialRow& row, const trace::TrialSummary& summary);
 /// What `accuracy` is in this run, in words: "accuracy", or "mean average precision" for a model with tags.
 std::string accuracy_name(const trace::RunTables& tables);
 

@@ -57,6 +57,7 @@ int train(const Options& options, const Invocation& invocation) {
     result = runner->run(trial, progress, 0.0, 1.0);
   }
   int status = static_cast<int>(mpi::greatest(launch.world, result.summary.diverged ? kCheckFailed : kDone));
+  if (status == kDone && result.stopped) status = kStopped;
   runner->finish(status);
   if (launch.speaks())
     if (const int reported = report(*setup, *runner, result); reported != kDone) status = reported;

@@ -205,6 +205,7 @@ TrialResult TrialRunner::run(const PlannedTrial& trial, Progress& progress, doub
   row.transport = text<16>(session.transport);
   row.aggregate = text<8>(session.aggregate);
   TrialResult result;
+  result.stopped = mpi::greatest(launch_.world, session.stopped ? 1 : 0) != 0;
   // Rank 0 may be idle; the first worker tells what was chosen.
   result.collective_choices = nlohmann::json::parse(mpi::broadcast(
       launch_.world, choices_json(session.collective_choices).dump(), session.roles.workers.front()));
@@ -264,7 +265,9 @@ void TrialRunner::collect(Session& session, trace::TrialRow row, TrialResult& re
   final.images_per_s = result.summary.images_per_s;
   final.loss = result.summary.loss;
   final.accuracy = result.summary.accuracy;
-  result.data.row.status = text<16>(result.summary.diverged ? "diverged" : "done");
+  result.data.row.status = text<16>(result.summary.diverged ? "diverged"
+                                    : result.stopped        ? "stopped"
+                                                            : "done");
   tables_.trials[row.id] = result.data.row;
   tables_.evaluation.insert(tables_.evaluation.end(), evaluations.begin(), evaluations.end());
   tables_.final.push_back(final);
@@ -284,12 +287,13 @@ void TrialRunner::finish(int exit_status) {
   manifest_["exit_status"] = exit_status;
   directory_->write_manifest(manifest_);
   tables_.manifest = manifest_.dump();
+  tables_.exit_status = exit_status;
   // Planned trials that never ran (a comparison may end early) stay in the table as planned.
   trace::write_run_file(directory_->path(), tables_, settings_.trace);
   std::vector<std::string> lines{kSummaryHead + staleness_csv_head()};
   lines.insert(lines.end(), summary_lines_.begin(), summary_lines_.end());
   directory_->write_summary(lines);
-  directory_->finish();
+  if (exit_status != kStopped) directory_->finish();
 }
 
 }  // namespace steelyard::cli

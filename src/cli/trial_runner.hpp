@@ -33,6 +33,7 @@ struct TrialResult {
   trace::TrialSummary summary;
   nlohmann::json collective_choices;  ///< Of auto, as docs/json.md has them; else an empty list.
   std::int64_t drops_heard = 0;       ///< Pushes that replies told workers were dropped.
+  bool stopped = false;               ///< A signal ended the trial; on every rank.
   std::int64_t bucket_rebuilds = 0;   ///< How often allreduce made other buckets than foreseen: 0 or 1.
 };
 
@@ -45,13 +46,14 @@ class TrialRunner {
                                             const std::vector<PlannedTrial>& planned, nlohmann::json manifest,
                                             const std::string& run_id);
 
-  /// Collective. @return on rank 0 the result, elsewhere an empty one.
+  /// Collective. @return on rank 0 the result, elsewhere an empty one but for `stopped`.
   TrialResult run(const PlannedTrial& trial, Progress& progress, double share_before, double share);
 
   /// Collective: leaves out the next trial of the plan.
   void skip() { ++next_; }
 
-  /// Collective: ends the traces, completes run.h5, writes summary.csv and `done`.
+  /// Collective: ends the traces, completes run.h5, writes summary.csv and, unless the run was stopped,
+  /// `done`.
   void finish(int exit_status);
 
   const std::string& directory() const { return directory_ ? directory_->path() : no_directory_; }

@@ -103,6 +103,17 @@ void barrier(const Communicator& ranks, Wait wait) {
   complete(request, wait);
 }
 
+void barrier(const Communicator& ranks, Wait wait, const std::function<void()>& meanwhile) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(ranks.native(), &request));
+  wait_until(polling(wait), [&] {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (done == 0) meanwhile();
+    return done != 0;
+  });
+}
+
 void broadcast(const Communicator& ranks, std::span<std::byte> bytes, Rank root, Wait wait) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibcast(bytes.data(), count(bytes.size()), MPI_BYTE, root, ranks.native(), &request));

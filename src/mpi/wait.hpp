@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,8 @@ class Chance {
 
 /// Collective. As MPI_Barrier, but waits as `wait` says, so that ranks without work leave the cores alone.
 void barrier(const Communicator& ranks, Wait wait);
+/// As above, and calls `meanwhile` between two looks.
+void barrier(const Communicator& ranks, Wait wait, const std::function<void()>& meanwhile);
 /// Collective. Overwrites `bytes`, fewer than 2^31, with those of `root`, and waits likewise.
 void broadcast(const Communicator& ranks, std::span<std::byte> bytes, Rank root, Wait wait);
 

@@ -48,6 +48,7 @@ Status read_tables(const std::string& path, RunTables& tables) {
                                      &table<SummaryRow>()};
   if (auto good = check_claims(file.id(), kTables, path); !good) return good.error();
   tables.ranks = static_cast<int>(ranks);
+  tables.exit_status = static_cast<int>(read_number(file.id(), "exit_status", -1));
   tables.run_id = read_text(file.id(), "run_id");
   tables.command = read_text(file.id(), "command");
   tables.model = read_text(file.id(), "model");
@@ -123,15 +124,24 @@ void make_trials(RunData& run) {
 
 }  // namespace
 
-Expected<RunData> read_run(const std::string& directory) {
+Expected<RunTables> read_run_tables(const std::string& directory) {
   silence();
   std::error_code ignored;
   if (!fs::is_directory(directory, ignored)) return Error{"run '" + directory + "' is not a directory"};
-  RunData run;
-  run.directory = directory;
   if (!fs::exists(directory + "/run.h5", ignored))
     return Error{"'" + directory + "' is not a run directory: it has no run.h5"};
-  if (auto read = read_tables(directory + "/run.h5", run.tables); !read) return read.error();
+  RunTables tables;
+  if (auto read = read_tables(directory + "/run.h5", tables); !read) return read.error();
+  return tables;
+}
+
+Expected<RunData> read_run(const std::string& directory) {
+  auto tables = read_run_tables(directory);
+  if (!tables) return tables.error();
+  RunData run;
+  run.directory = directory;
+  run.tables = std::move(tables).value();
+  std::error_code ignored;
   run.complete = fs::exists(directory + "/done", ignored);
   make_trials(run);
   // A run without trace has no rank files at all, and that is no fault.

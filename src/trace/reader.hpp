@@ -16,13 +16,15 @@ namespace steelyard::trace {
 struct RunData {
   std::string directory;
   RunTables tables;
-  bool complete = false;              ///< `done` is there.
+  bool complete = false;              ///< `done` is there: nothing was left out.
   std::vector<std::string> unclosed;  ///< Rank files whose writer did not end in order.
   std::vector<std::string> missing;   ///< Rank files that are not there or cannot be read.
   std::vector<TrialData> trials;
 };
 
-/// @param directory a run directory: holds run.h5.
+/// What run.h5 alone tells. @param directory a run directory: holds run.h5.
+Expected<RunTables> read_run_tables(const std::string& directory);
+/// @param directory as above.
 Expected<RunData> read_run(const std::string& directory);
 
 }  // namespace steelyard::trace

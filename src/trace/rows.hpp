@@ -152,7 +152,7 @@ struct TrialRow {
   std::int32_t repeat;      ///< Round, from 0.
   std::int32_t order;       ///< Position within the round.
   std::int64_t begin, end;  ///< ns on rank 0's clock.
-  Text<16> status;          ///< planned, done, diverged.
+  Text<16> status;          ///< planned, done, diverged, stopped.
   Text<64> label;
   std::int64_t steps, warmup, batch;
   std::uint8_t confirmation;       ///< 1 in the fresh rounds that confirm a winner.

@@ -70,6 +70,7 @@ void write_run_file(const std::string& directory, const RunTables& tables, bool 
   write_text(file.id(), "manifest", tables.manifest);
   write_text(file.id(), "validity", tables.validity);
   write_number(file.id(), "ranks", tables.ranks);
+  write_number(file.id(), "exit_status", tables.exit_status);
   write_table(file.id(), tables.trials);
   write_table(file.id(), tables.roles);
   write_table(file.id(), tables.inventory);

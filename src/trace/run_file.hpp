@@ -19,6 +19,7 @@ struct RunTables {
   std::string manifest;  ///< JSON
   std::string validity;  ///< Conditions that limit what timings can tell, comma separated.
   int ranks = 0;
+  int exit_status = -1;  ///< -1 while the run goes on, and after a kill.
   std::vector<TrialRow> trials;
   std::vector<RoleRow> roles;
   std::vector<TensorRow> inventory;

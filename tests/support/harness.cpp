@@ -58,7 +58,8 @@ mpi::Topology pretend_nodes(int nodes) {
 }
 
 Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
-                  const std::function<void(Step)>& progress, const mpi::Topology& topology) {
+                  const std::function<void(Step)>& progress, const mpi::Topology& topology,
+                  const std::function<bool()>& told) {
   const cli::Launch& all = launch();
   const Mode& mode = *find_mode(config.mode).value();
   if (const auto good = check_trial(config, model, topology); !good) die(good.error().message);
@@ -68,7 +69,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   trace::Recorder recorder;
   recorder.begin_trial(0, config.steps, static_cast<int>(roles.workers.size()));
   Session session{config,  roles,    model,    dataset,  all.world, all.pushes, all.replies,
-                  workers, topology, all.wait, recorder, progress,  true};
+                  workers, topology, all.wait, recorder, progress,  true,       told};
   run_session(session);
   mpi::barrier(all.world, all.wait);
 
@@ -85,6 +86,7 @@ Outcome run_trial(const TrialConfig& config, const ModelSpec& model, const Datas
   outcome.choices = session.collective_choices;
   outcome.bucket_rebuilds = session.bucket_rebuilds;
   outcome.drops = session.drops;
+  outcome.stopped = mpi::greatest(all.world, session.stopped ? 1 : 0) != 0;
   outcome.divergence = earliest(all.world, session.divergence);
   return outcome;
 }

@@ -29,6 +29,7 @@ struct Outcome {
   std::vector<CollectiveChoice> choices;    ///< This worker's.
   int bucket_rebuilds = 0;                  ///< This worker's.
   std::uint64_t drops = 0;                  ///< That this worker has heard of.
+  bool stopped = false;                     ///< On every rank.
   std::optional<Divergence> divergence;     ///< The earliest of all ranks, on every rank.
 };
 
@@ -57,10 +58,11 @@ struct NarrowWire {
 inline constexpr NarrowWire kNarrowWires[] = {{"fp16", 2 * 0x1p-11}, {"bf16", 2 * 0x1p-8}};
 
 /// Collective: runs `config` on all ranks. @param progress is told every step that this rank completes.
+/// @param told whether this rank is to end the trial.
 Outcome run_trial(
     const TrialConfig& config, const ModelSpec& model, const Dataset& dataset,
     const std::function<void(Step)>& progress = [](Step) {},
-    const mpi::Topology& topology = launch().topology);
+    const mpi::Topology& topology = launch().topology, const std::function<bool()>& told = stop_signalled);
 
 /// The same training by one process, one batch at a time, with neither Synchronizer nor messages.
 std::vector<float> serial(const TrialConfig& config, const ModelSpec& model, const Dataset& dataset);
