@@ -1,6 +1,5 @@
 # Sourced by the sbatch files after STEELYARD_HOME is known: settings, the launcher, and what a signal leads to.
 source "$STEELYARD_HOME/scripts/slurm/env.sh"
-source "$STEELYARD_HOME/scripts/mpi_environment.sh"
 
 refuse() {
   echo "steelyard: $1" >&2
@@ -14,6 +13,8 @@ case $LAUNCHER in
   *) refuse "LAUNCHER=$LAUNCHER is unknown; choose srun or mpirun" ;;
 esac
 command -v "$LAUNCHER" >/dev/null || refuse "there is no $LAUNCHER; load its module in scripts/slurm/env.sh"
+
+[[ $LAUNCHER != mpirun ]] || source "$STEELYARD_HOME/scripts/mpi_environment.sh"
 
 # A job that was requeued has its number still, and a run directory is never overwritten.
 run_name=$SLURM_JOB_NAME-$SLURM_JOB_ID

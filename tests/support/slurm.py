@@ -20,6 +20,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 PROGRAMS = {"munged": "munge", "slurmctld": "slurm-wlm", "slurmd": "slurm-wlm", "sbatch": "slurm-wlm"}
@@ -87,7 +88,7 @@ SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 MpiDefault=none
-ReturnToService=2
+ReturnToService=1
 KillWait=5
 MinJobAge=300
 SlurmctldParameters=preempt_send_user_signal
@@ -95,10 +96,10 @@ SlurmdParameters=config_overrides
 GresTypes=gpu
 NodeName=n[1-{nodes}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{port + 1}-{port + nodes}] \
 CPUs={CORES_PER_NODE} RealMemory=4000 Gres=gpu:{GPUS_PER_NODE} State=UNKNOWN
-PartitionName=batch Nodes=ALL Default=YES MaxTime=60 PriorityTier=1 PreemptMode=REQUEUE GraceTime=10 State=UP
-PartitionName=cpu Nodes=n1 MaxTime=60 PriorityTier=1 State=UP
-PartitionName=gpu Nodes={gpu_nodes} MaxTime=60 PriorityTier=1 State=UP
-PartitionName=urgent Nodes=ALL MaxTime=60 PriorityTier=10 PreemptMode=OFF State=UP
+PartitionName=batch Nodes=ALL Default=YES MaxTime=1440 PriorityTier=1 PreemptMode=REQUEUE GraceTime=10 State=UP
+PartitionName=cpu Nodes=n1 MaxTime=1440 PriorityTier=1 State=UP
+PartitionName=gpu Nodes={gpu_nodes} MaxTime=1440 PriorityTier=1 State=UP
+PartitionName=urgent Nodes=ALL MaxTime=1440 PriorityTier=10 PreemptMode=OFF State=UP
 """
 
 
@@ -190,6 +191,27 @@ class Cluster:
     def call(self, *command: str, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, timeout=110,
                               **options)
+
+    def submit(self, *words: str, **variables: str) -> str:
+        """@param words of sbatch; `variables` of its environment. @return the job's number."""
+        done = subprocess.run(["sbatch", "--parsable", *words], env={**self.environment, **variables}, capture_output=True,
+                              text=True, check=False, timeout=60)
+        assert done.returncode == 0, (words, done)
+        return done.stdout.strip()
+
+    def jobs(self) -> dict[str, str]:
+        """The state of each job, array elements by themselves, that has not ended."""
+        lines = self.call("squeue", "-h", "-r", "-o", "%i %T").stdout.splitlines()
+        return dict(line.split() for line in lines)
+
+    def running(self) -> int:
+        return list(self.jobs().values()).count("RUNNING")
+
+    def wait_until(self, holds: Callable[[], object], what: str, seconds: float = 300) -> None:
+        deadline = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < deadline, f"still waiting until {what}; jobs: {self.jobs()}"
+            time.sleep(0.1)  # Only spares the core; the condition decides.
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
