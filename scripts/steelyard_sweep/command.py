@@ -82,6 +82,7 @@ def run_one(points: Grid, folder: Folder, arguments: argparse.Namespace) -> int:
     point = point_of(points, arguments.index, arguments.grid)
     ranks = launcher.ranks_of(point, arguments.ranks)
     if folder.is_done(point):
+        folder.refuse_other_ranks(point, ranks)
         print(f"sweep: {folder.path / point.name} is done; nothing to do", flush=True)
         return 0
     launch = arguments.launcher or launcher.mpirun(ranks)
@@ -111,8 +112,11 @@ def run_all(points: Grid, folder: Folder, arguments: argparse.Namespace) -> int:
     launcher.refuse_unknown_options(points, points.points, arguments.program)
     if folder.path.exists():
         folder.refuse_other_grid(points)
-    for point in sweep.missing():
-        launcher.refuse_what_cannot_run(sweep.line(point), point)
+    for point in points.points:
+        if folder.is_done(point):
+            folder.refuse_other_ranks(point, launcher.ranks_of(point, arguments.ranks))
+        else:
+            launcher.refuse_what_cannot_run(sweep.line(point), point)
     folder.open(arguments.grid, points)
     return sweep.all()
 

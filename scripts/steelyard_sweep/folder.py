@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import sys
 import time
@@ -27,6 +28,17 @@ class Folder:
 
     def is_done(self, point: Point) -> bool:
         return (self.path / point.name / "done").exists()
+
+    def refuse_other_ranks(self, point: Point, ranks: int) -> None:
+        """Runs of other sizes would be compared as if they were alike. @param ranks what the point would have now."""
+        file = self.path / point.name / "manifest.json"
+        try:
+            had = len(json.loads(file.read_text(encoding="utf-8"))["hosts"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise BadInput(f"{file} cannot be read, so nobody can say that {point.name} is of this sweep; move it away") from None
+        if had != ranks:
+            raise BadInput(f"{self.path / point.name} was made with {had} ranks and this would have {ranks}; give the same, or "
+                           "another --name")
 
     def log(self, point: Point) -> Path:
         return self.path / f"{point.name}.log"

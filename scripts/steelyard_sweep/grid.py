@@ -127,6 +127,8 @@ def expand(where: str, data: dict[str, object]) -> Grid:
     tables = shared.pop("points", [{}])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise BadInput(f"{where}: points is no list of tables; write [[points]] above the options of each")
+    if not tables:
+        raise BadInput(f"{where}: points = [] is empty, so there is no point; leave it out, or write [[points]]")
     crossed = [options for table in tables for options in cross(where, {**shared, **table})]
     if not shared and not any(tables):
         raise BadInput(f"{where}: has no option, so there is nothing to sweep; give some, lists are crossed")
