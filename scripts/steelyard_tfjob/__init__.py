@@ -1,0 +1,1 @@
+"""A Kubeflow TFJob as a Slurm job of Steelyard."""
