@@ -86,6 +86,7 @@ int compare(const Options& options, const Invocation& invocation) {
   if (!runner) return kUsage;
   comparison.run(*runner);
   int status = comparison.stopped() ? kStopped : comparison.diverged() ? kCheckFailed : kDone;
+  if (launch.speaks()) runner->keep_comparison(comparison.outcome_json());
   runner->finish(status);
   if (const int reported = report(*setup, comparison, *runner); reported != kDone) status = reported;
   return static_cast<int>(mpi::greatest(launch.world, status));

@@ -51,6 +51,8 @@ class Comparison {
   bool stopped() const { return stopped_; }
   bool diverged() const { return std::ranges::count(gone_, true) > 0; }
   std::string text(const trace::RunTables& tables) const;
+  /// What json() has, but for the trials, the run and the lab: what no other file of the run directory says.
+  nlohmann::json outcome_json() const;
   nlohmann::json json(const std::string& run, const trace::RunTables& tables) const;
 
  private:

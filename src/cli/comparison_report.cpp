@@ -227,22 +227,10 @@ nlohmann::json Comparison::contestants_json() const {
   return out;
 }
 
-nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& tables) const {
+nlohmann::json Comparison::outcome_json() const {
   nlohmann::json out;
-  out["run"] = run;
   out["validity"] = setup_.launch.validity.text();
-  out["lab"] = setup_.launch.lab;
   out["asymmetries"] = asymmetries(contest_, talks(), setup_.launch.topology);
-  for (const TrialResult& one : all_) {
-    auto trial = trial_json(run, tables, one.data, one.summary);
-    trial["collective_choices"] = one.collective_choices;
-    trial["bucket_rebuilds"] = one.bucket_rebuilds;
-    trial["dropped_heard_by_workers"] = one.drops_heard;
-    trial["repeat"] = one.data.row.repeat;
-    trial["order"] = one.data.row.order;
-    trial["confirmation"] = one.data.row.confirmation != 0;
-    out["trials"].push_back(std::move(trial));
-  }
   out["ratios"] = nlohmann::json::array();
   for (const auto* const ratios : {&contest_.ratios, &contest_.target_ratios})
     for (const Ratio& r : *ratios) out["ratios"].push_back(ratio_json(r));
@@ -259,6 +247,23 @@ nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& 
   }
   out["stopped"] = stopped_;
   out["verdict"] = verdict_text();
+  return out;
+}
+
+nlohmann::json Comparison::json(const std::string& run, const trace::RunTables& tables) const {
+  nlohmann::json out = outcome_json();
+  out["run"] = run;
+  out["lab"] = setup_.launch.lab;
+  for (const TrialResult& one : all_) {
+    auto trial = trial_json(run, tables, one.data, one.summary);
+    trial["collective_choices"] = one.collective_choices;
+    trial["bucket_rebuilds"] = one.bucket_rebuilds;
+    trial["dropped_heard_by_workers"] = one.drops_heard;
+    trial["repeat"] = one.data.row.repeat;
+    trial["order"] = one.data.row.order;
+    trial["confirmation"] = one.data.row.confirmation != 0;
+    out["trials"].push_back(std::move(trial));
+  }
   return out;
 }
 

@@ -80,6 +80,10 @@ void RunDirectory::write_manifest(const nlohmann::json& manifest) const {
   write("manifest.json", manifest.dump(2) + "\n");
 }
 
+void RunDirectory::write_comparison(const nlohmann::json& outcome) const {
+  write("comparison.json", outcome.dump(2) + "\n");
+}
+
 void RunDirectory::write_summary(const std::vector<std::string>& lines) const {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";

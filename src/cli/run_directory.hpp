@@ -23,6 +23,8 @@ class RunDirectory {
 
   /// manifest.json, anew.
   void write_manifest(const nlohmann::json& manifest) const;
+  /// comparison.json: ratios and verdict. JSON has no infinity; those are null.
+  void write_comparison(const nlohmann::json& outcome) const;
   void write_summary(const std::vector<std::string>& lines) const;
   /// After everything else: the run is whole.
   void finish() const;

@@ -52,6 +52,9 @@ class TrialRunner {
   /// Collective: leaves out the next trial of the plan.
   void skip() { ++next_; }
 
+  /// On rank 0, before finish: comparison.json.
+  void keep_comparison(const nlohmann::json& outcome) const { directory_->write_comparison(outcome); }
+
   /// Collective: ends the traces, completes run.h5, writes summary.csv and, unless the run was stopped,
   /// `done`.
   void finish(int exit_status);

@@ -26,6 +26,8 @@ def check_usual(folder: Path) -> None:
     for ratio in result["ratios"]:
         assert ratio["differs"] == (ratio["low"] > 1 or ratio["high"] < 1) or not ratio["differs"], ratio
     assert result["verdict"], result
+    kept = json.loads((folder / "a" / "comparison.json").read_text())
+    assert kept == {key: value for key, value in result.items() if key not in ("run", "lab", "trials")}
     shown = run(1, "inspect", str(folder / "a"), launcher=False)
     assert shown.code == 0 and "ps 2+2" in shown.out, shown
 

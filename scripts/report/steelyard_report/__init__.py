@@ -1,0 +1,1 @@
+"""report.html and figures from run directories (docs/results.md)."""
