@@ -103,6 +103,10 @@ class Server {
   std::uint64_t updates() const { return updates_; }
   int waiting() const { return waiting_; }  ///< Pushes received, not yet applied and not dropped.
   std::int64_t version(int bundle) const { return slots_[static_cast<std::size_t>(bundle)].version; }
+  /// Of the push of `worker` that came last: steps it had completed with it.
+  Clock pushed(int worker, int bundle) const {
+    return slots_[static_cast<std::size_t>(bundle)].readers[static_cast<std::size_t>(worker)].pushed;
+  }
   Clock clock(int worker, int bundle) const {
     return slots_[static_cast<std::size_t>(bundle)].readers[static_cast<std::size_t>(worker)].clock;
   }

@@ -20,6 +20,9 @@ int copies_for(bool all_together, const Session& session, const NodeMemory* node
   return all_together || none_far ? 1 : 2;
 }
 
+/// An update that was made because a reply had left deals with no source's message.
+constexpr int kNoSource = -1;
+
 /// One server at work.
 class Loop {
  public:
@@ -30,7 +33,7 @@ class Loop {
         channel_(channel),
         meter_(session.recorder, side, server),
         delay_(session.config.injection.apply_factor(side.server)),
-        reply_begin_ns_(side.sources.size() * side.bundles().size()) {}
+        replies_(side.sources.size() * side.bundles().size()) {}
 
   void run() {
     while (!server_.finished() || under_way_ > 0) {
@@ -65,30 +68,47 @@ class Loop {
       channel_.unpack(source, number);
       server_.receive(source, number, event.header, begin_ns);
     } else {
-      record(Phase::reply, source, number, reply_begin_ns(event.reply));
+      record_reply(event.reply);
       --under_way_;
       server_.sent(event.reply, begin_ns);
     }
     meter_.add_delay(delay_.end());
     const bool applied = server_.updates() != updates;
-    if (event.push || applied) record(applied ? Phase::apply : Phase::serve, source, number, begin_ns);
+    if (event.push)
+      record(applied ? Phase::apply : Phase::serve, source, number, server_.pushed(source, number), begin_ns);
+    else if (applied)
+      record(Phase::apply, kNoSource, number, server_.version(number), begin_ns);
     meter_.count_drops();
     start_replies();
     meter_.end_work(number, server_.added() != added);
     if (number == 0 && applied) session_.progress(server_.clock(source, 0));
   }
 
-  void record(Phase phase, int source, int number, std::int64_t begin_ns) {
+  /// Of a reply under way.
+  struct Leaving {
+    std::int64_t begin_ns = 0;
+    Clock clock = 0;  ///< Of the push that it answers.
+  };
+
+  /// @param source that is dealt with, or kNoSource. @param clock of its push.
+  void record(Phase phase, int source, int number, Clock clock, std::int64_t begin_ns) {
     const Bundle& bundle = side_.bundle(number);
-    const int worker = side_.source(source).agent(side_.bundles()[static_cast<std::size_t>(number)]);
-    session_.recorder.event(phase, server_.clock(source, number) - 1, begin_ns,
-                            session_.roles.workers[static_cast<std::size_t>(worker)],
-                            static_cast<int>(bundle.shards.front()), bundle.bytes());
+    const BundleId id = side_.bundles()[static_cast<std::size_t>(number)];
+    Rank peer = -1;
+    if (source != kNoSource)
+      peer = session_.roles.workers[static_cast<std::size_t>(side_.source(source).agent(id))];
+    session_.recorder.event(phase, clock - 1, begin_ns, peer, static_cast<int>(bundle.shards.front()),
+                            bundle.bytes());
   }
 
-  std::int64_t& reply_begin_ns(const Reply& reply) {
-    return reply_begin_ns_[static_cast<std::size_t>(reply.worker) * side_.bundles().size() +
-                           static_cast<std::size_t>(reply.bundle)];
+  void record_reply(const Reply& reply) {
+    const Leaving& leaving = leaving_reply(reply);
+    record(Phase::reply, reply.worker, reply.bundle, leaving.clock, leaving.begin_ns);
+  }
+
+  Leaving& leaving_reply(const Reply& reply) {
+    return replies_[static_cast<std::size_t>(reply.worker) * side_.bundles().size() +
+                    static_cast<std::size_t>(reply.bundle)];
   }
 
   void start_replies() {
@@ -98,12 +118,12 @@ class Loop {
       const std::int64_t begin_ns = session_.recorder.now_ns();
       const bool left = channel_.start(reply);
       meter_.count_reply(channel_.pulled(reply.worker, reply.bundle));
-      reply_begin_ns(reply) = begin_ns;
+      leaving_reply(reply) = {begin_ns, server_.pushed(reply.worker, reply.bundle)};
       if (!left) {
         ++under_way_;
         continue;
       }
-      record(Phase::reply, reply.worker, reply.bundle, begin_ns);
+      record_reply(reply);
       server_.sent(reply, begin_ns);
     }
     server_.due().clear();
@@ -115,8 +135,8 @@ class Loop {
   ServerChannel& channel_;
   Meter meter_;
   ApplyDelay delay_;
-  std::vector<std::int64_t> reply_begin_ns_;  ///< [sources, bundles]
-  int under_way_ = 0;                         ///< Replies that have not left.
+  std::vector<Leaving> replies_;  ///< [sources, bundles]
+  int under_way_ = 0;             ///< Replies that have not left.
 };
 
 void send_final_values(Session& session, std::span<const BundleId> bundles, const Server& server) {

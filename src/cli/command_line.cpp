@@ -25,6 +25,8 @@ constexpr CommandText kCommands[] = {
     {Command::train, "train", "Train a model in one mode on the ranks of this launch"},
     {Command::compare, "compare", "Measure parameter servers against allreduce, with a verdict"},
     {Command::inspect, "inspect", "Show what a run directory holds, also that of a killed job"},
+    {Command::export_run, "export",
+     "Hand a run's trace to other viewers: Perfetto, CSV, OTF2; without mpirun"},
     {Command::place, "place", "Say which server would hold what, by every placement; without mpirun"},
 };
 
@@ -53,8 +55,14 @@ std::string place_model_help() {
       kHelpWidth, "  ");
 }
 
+/// compare's contestants, of which there are many; not export's number.
+bool is_list_of_trials(const OptionSpec& spec) {
+  return std::string_view(spec.name) == "trial" && spec.kind == OptionKind::text;
+}
+
 void declare(CLI::App& app, Command command, Raw& raw) {
-  if (command == Command::inspect) app.add_option("RUN", raw.target, "a run directory")->required();
+  if (command == Command::inspect || command == Command::export_run)
+    app.add_option("RUN", raw.target, "a run directory")->required();
   if (command == Command::place) app.add_option("MODEL", raw.target, place_model_help())->required();
   for (const OptionSpec& spec : option_specs()) {
     if ((spec.commands & static_cast<unsigned>(command)) == 0) continue;
@@ -68,11 +76,10 @@ void declare(CLI::App& app, Command command, Raw& raw) {
       option = app.add_option(flag, raw.values[spec.name], text);
     option->group(spec.group);
     if (spec.kind == OptionKind::flag) continue;
-    option->expected(1)->type_name("")->multi_option_policy(std::string_view(spec.name) == "trial"
-                                                                ? CLI::MultiOptionPolicy::TakeAll
-                                                                : CLI::MultiOptionPolicy::TakeLast);
+    option->expected(1)->type_name("")->multi_option_policy(
+        is_list_of_trials(spec) ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
   }
-  if (command == Command::inspect) return;
+  if (command == Command::inspect || command == Command::export_run) return;
   app.add_option("--config", raw.config, "read options from this TOML file, `name = value` per line")
       ->group("Running");
   app.add_flag("--print-config", raw.print_config, "print the effective options as such a file, and stop")
@@ -163,7 +170,7 @@ Status apply_arguments(Options& options, const CLI::App& app, const Raw& raw) {
     }
     for (const std::string& value : raw.values.at(spec.name)) {
       if (auto set = options.set(spec, value, Source::command_line); !set) return set;
-      if (std::string_view(spec.name) == "trial") options.add_trial(value);
+      if (is_list_of_trials(spec)) options.add_trial(value);
     }
   }
   return success();
@@ -189,7 +196,7 @@ Expected<Parsed> resolve(Command command, const CLI::App& app, const Raw& raw, c
     if ((spec.commands & static_cast<unsigned>(command)) != 0)
       if (auto set = parsed.options.set(spec, spec.standard, Source::standard); !set) return set.error();
   const std::string config = raw.config.empty() ? variable(environment, "STEELYARD_CONFIG") : raw.config;
-  if (!config.empty() && command != Command::inspect)
+  if (!config.empty() && command != Command::inspect && command != Command::export_run)
     if (auto applied = apply_file(parsed.options, config); !applied) return applied.error();
   if (auto applied = apply_environment(parsed.options, environment); !applied) return applied.error();
   if (auto applied = apply_arguments(parsed.options, app, raw); !applied) return applied.error();

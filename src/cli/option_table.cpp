@@ -20,6 +20,7 @@ constexpr unsigned kTrain = static_cast<unsigned>(Command::train);
 constexpr unsigned kCompare = static_cast<unsigned>(Command::compare);
 constexpr unsigned kBoth = kTrain | kCompare;
 constexpr unsigned kPlace = static_cast<unsigned>(Command::place);
+constexpr unsigned kExport = static_cast<unsigned>(Command::export_run);
 constexpr unsigned kPlaced = kBoth | kPlace;  // Whoever decides which server owns what.
 constexpr unsigned kAll = kPlaced | static_cast<unsigned>(Command::inspect);
 constexpr double kMost = 9007199254740992.0;  // 2^53: every whole number up to here is a double.
@@ -225,6 +226,16 @@ const OptionSpec kSpecs[] = {
      HELP("write the placement to this file, for --placement explicit:FILE; of one placement alone")},
     {"explain", kPlace, OptionKind::flag, "false", 0, 0, "Running",
      HELP("say why the placement is uneven, and which would cure it; of one placement alone")},
+    {"perfetto", kExport, OptionKind::text, "", 0, 0, "Formats",
+     HELP("write a JSON trace for ui.perfetto.dev and chrome://tracing to this new file")},
+    {"csv", kExport, OptionKind::text, "", 0, 0, "Formats",
+     HELP("write a CSV file of every dataset into this new directory")},
+    {"otf2", kExport, OptionKind::text, "", 0, 0, "Formats",
+     HELP("write an OTF2 archive, for otf2-print, Vampir and others, into this new directory")},
+    {"trial", kExport, OptionKind::integer, "", 0, 65535, "Selection",
+     HELP("only this trial, by its id (default: all)")},
+    {"steps", kExport, OptionKind::text, "", 0, 0, "Selection",
+     HELP("A:B, only the steps from A on, before B; windows of /load are not cut")},
     {"dry-run", kBoth, OptionKind::flag, "false", 0, 0, "Running",
      HELP("say roles, placement, bytes and messages per step, and stop")},
 };

@@ -28,7 +28,7 @@ def greatest_lead(run: Path) -> int:
         for _, reply, event in sorted(moments, key=lambda moment: moment[:2]):
             if reply:
                 lead = max(lead, int(event["step"]) + 1 - min(done.values()))
-            else:
+            elif event["peer"] >= 0:  # Else an update that waited for a reply to leave.
                 done[int(event["peer"])] = int(event["step"]) + 1
         assert set(done.values()) == {60}, done
     return lead

@@ -33,6 +33,7 @@ LIBRARIES = {
     "nccl.h": ("src/collective/nccl.cpp",),
     "cuda_runtime.h": ("src/cuda/", "kernels/cuda/"),
     "dnnl.h": ("kernels/cpu/",),
+    "otf2/otf2.h": ("src/cli/export/otf2.cpp",),
     "libfccp/csv.h": ("src/model/",),
     "CLI/CLI.hpp": ("src/cli/",),
     "toml++/toml.h": ("src/cli/",),
