@@ -2,9 +2,10 @@
 # Modules that the program was built with:
 # module load gcc openmpi hdf5
 
-# Who starts the ranks. srun needs an MPI with PMIx (`srun --mpi=list` says what there is); hetjob.sbatch works by srun alone.
+# Who starts the ranks. srun needs an MPI with PMIx (`srun --mpi=list` says what there is), and --wait so that the other ranks
+# end when one has died; hetjob.sbatch works by srun alone.
 LAUNCHER=${LAUNCHER:-srun}
-SRUN_OPTIONS=${SRUN_OPTIONS:---mpi=pmix}
+SRUN_OPTIONS=${SRUN_OPTIONS:---mpi=pmix --wait=60}
 MPIRUN_OPTIONS=${MPIRUN_OPTIONS:-}
 
 # On a file system that every node sees, as is the folder that jobs are submitted from.

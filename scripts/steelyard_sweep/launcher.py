@@ -47,7 +47,7 @@ def point_line(grid: Grid, folder: Folder, point: Point) -> list[str]:
 
 def refuse_unknown_options(grid: Grid, points: list[Point], program: Path) -> None:
     """The program itself says which options and numbers it does not take; nothing is run."""
-    if not program.exists():
+    if not os.access(program, os.X_OK) or program.is_dir():
         raise BadInput(f"there is no program '{program}'; build it, or name it with --program")
     for point in points:
         command = [str(program), grid.command, *point.arguments, "--print-config"]

@@ -1,4 +1,5 @@
 """A job that is stopped by USR1, or whose node goes down, is queued again once and begins anew beside what it left."""
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.support.slurm_jobs import ENDLESS, Site, site  # noqa: E402
 
+STOPPED = 85
 ON_TWO_NODES = ("--nodes=2", "--ntasks-per-node=1")
 
 
@@ -30,9 +32,13 @@ def check_signal(at: Site, launcher: str, said: str) -> None:
         at.cluster.wait_until(lambda: job not in at.cluster.jobs() or restarts(at, job) > tried, f"{run} ends and the job {text}")
     at.wait_for_all()
     log_text = (at.logs / log).read_text()
+    assert "User defined signal" not in log_text, "the program ends in order"
     assert log_text.count(said) == 1 and "requeued 1 times already" in log_text, log_text
     assert restarts(at, job) == 1
-    assert not (at.results / f"train-{job}/done").exists(), "a run that was stopped is not done"
+    for run in (f"train-{job}", f"train-{job}-restart1"):
+        assert not (at.results / run / "done").exists(), "a run that was stopped is not done"
+        assert json.loads((at.results / run / "manifest.json").read_text())["exit_status"] == STOPPED
+        assert "stopped" in (at.results / run / "summary.csv").read_text()
 
 
 def check_node_down(at: Site) -> None:

@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.support.slurm_jobs import TINY, Site, site  # noqa: E402
+from tests.support.slurm_jobs import SCRIPTS, TINY, Site, site  # noqa: E402
 
 ON_TWO_NODES = ("--nodes=2", "--ntasks-per-node=1")
 
@@ -46,6 +46,29 @@ def role_of(run: Path, rank: int) -> tuple[str, str]:
         return file.attrs["role"].decode(), file.attrs["host"].decode()
 
 
+TFJOB = """
+kind: TFJob
+metadata: {name: tiny}
+spec:
+  tfReplicaSpecs:
+    PS: {template: {spec: {containers: [{resources: {limits: {cpu: 2}}}]}}}
+    Worker: {replicas: 2, template: {spec: {containers: [{resources: {limits: {cpu: 1, nvidia.com/gpu: 1}}}]}}}
+"""
+
+
+def check_tfjob(at: Site) -> None:
+    """What from-tfjob writes is a job that runs."""
+    file, written = at.results.parent / "job.yaml", at.results.parent / "job.sbatch"
+    file.write_text(TFJOB)
+    done = at.cluster.call(str(at.root / SCRIPTS / "from-tfjob"), str(file), "-o", str(written))
+    assert done.returncode == 0, done
+    job = at.submit(str(written), *TINY)
+    at.wait_for_all()
+    manifest = at.manifest(f"tiny-{job}")
+    assert manifest["node_of_rank"] == [0, 1, 2], manifest["node_of_rank"]
+    assert role_of(at.results / f"tiny-{job}", 0)[0] == "server" and role_of(at.results / f"tiny-{job}", 1)[0] == "worker"
+
+
 def check_refusals(at: Site) -> None:
     wrong = {"there is no program '/nowhere'": {"PROGRAM": "/nowhere"},
              "LAUNCHER=rsh is unknown; choose srun or mpirun": {"LAUNCHER": "rsh"}}
@@ -61,6 +84,7 @@ def main() -> None:
         check_launchers(at)
         check_compare(at)
         check_hetjob(at)
+        check_tfjob(at)
         check_refusals(at)
     print("ok")
 

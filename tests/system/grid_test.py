@@ -30,7 +30,7 @@ REFUSED = {
 
 
 def sweep(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(ROOT / "scripts/sweep"), *words, "--program", PROGRAM], capture_output=True, text=True, check=False,
+    return subprocess.run([str(ROOT / "scripts/sweep"), "--program", PROGRAM, *words], capture_output=True, text=True, check=False,
                           timeout=100)
 
 
@@ -70,6 +70,8 @@ def check_refusals(folder: Path) -> None:
         file.write_text("servers = 1")
         done = sweep(*(("-n", "3") if "-n" not in words else ()), *words, "--results", str(folder / "results"))
         assert done.returncode == 2 and message in done.stderr, (words, done)
+    done = sweep(str(file), "-n", "3", "--program", str(file), "--results", str(folder / "results"))
+    assert done.returncode == 2 and "there is no program" in done.stderr, done
     assert not (folder / "results").exists(), "a refusal leaves nothing behind"
 
 
