@@ -15,17 +15,66 @@ from .notes import Notes
 from .runs import Run, Trial
 
 # Of /trials: who differs in one of these is another contestant.
-CONFIGURATION = ("mode", "servers", "workers", "placement", "collective", "consistency", "max_lag", "staleness_policy",
-                 "max_staleness", "on_drop", "backup_workers", "aggregate", "transport", "wire", "sharded_optimizer", "batch",
-                 "steps", "slow")
+CONFIGURATION = (
+    "mode",
+    "servers",
+    "workers",
+    "placement",
+    "collective",
+    "consistency",
+    "max_lag",
+    "staleness_policy",
+    "max_staleness",
+    "on_drop",
+    "backup_workers",
+    "aggregate",
+    "transport",
+    "wire",
+    "sharded_optimizer",
+    "batch",
+    "steps",
+    "slow",
+)
 # Options that say nothing of the work, or that /trials has as they took effect.
 NOT_COMPARED = {name.replace("_", "-") for name in CONFIGURATION} | {
-    "seed", "results", "name", "json", "progress", "flush-seconds", "trace", "epochs", "batch-per-worker", "warmup", "config",
-    "evaluate-every", "evaluate", "data-dir"}
+    "seed",
+    "results",
+    "name",
+    "json",
+    "progress",
+    "flush-seconds",
+    "trace",
+    "epochs",
+    "batch-per-worker",
+    "warmup",
+    "config",
+    "evaluate-every",
+    "evaluate",
+    "data-dir",
+}
 # Options that do nothing in allreduce.
-OF_PS = {"server-ranks", "lr-scale", "compensation", "bundle-bytes", "piece-bytes", "server-weight", "server-memory",
-         "time-limit", "placement-offset", "placement-hash", "fixed-shards", "min-shard-bytes", "max-shard-bytes", "max-shards",
-         "slice-elements", "big-array-elements", "block-elements", "part-bytes", "mixed-workers", "mixed-bound"}
+OF_PS = {
+    "server-ranks",
+    "lr-scale",
+    "compensation",
+    "bundle-bytes",
+    "piece-bytes",
+    "server-weight",
+    "server-memory",
+    "time-limit",
+    "placement-offset",
+    "placement-hash",
+    "fixed-shards",
+    "min-shard-bytes",
+    "max-shard-bytes",
+    "max-shards",
+    "slice-elements",
+    "big-array-elements",
+    "block-elements",
+    "part-bytes",
+    "mixed-workers",
+    "mixed-bound",
+}
 
 
 @dataclass
@@ -84,6 +133,7 @@ class Section:
     title: str
     runs: list[Run]
     contestants: list[Contestant] = field(default_factory=list)
+    specifications: list[str] = field(default_factory=list)  # "A: servers=4 placement=range"
 
     @property
     def comparison(self) -> dict[str, Any] | None:
@@ -98,13 +148,17 @@ def plain_label(row: dict[str, Any]) -> str:
     return f"ps {row['servers']}+{row['workers']}" if row["mode"] == "ps" else f"allreduce {row['workers']}"
 
 
-def compared_options(run: Run, mode: str, notes: Notes) -> dict[str, Any]:
+def options_of(run: Run, notes: Notes) -> dict[str, Any]:
     path = run.path / "run.toml"
     try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         notes.add(path, f"cannot be read, labels are without its options: {error}")
         return {}
+
+
+def compared_options(run: Run, mode: str, notes: Notes) -> dict[str, Any]:
+    options = options_of(run, notes)
     left_out = NOT_COMPARED | (OF_PS if mode == "allreduce" else set())
     return {name: value for name, value in options.items() if name not in left_out}
 
@@ -119,6 +173,12 @@ def gather(trials: list[tuple[Any, str, Trial]]) -> list[Contestant]:
         elif trial.row["status"] != "planned":
             one.failed += 1
     return [one for one in kept.values() if one.trials]
+
+
+def specified(run: Run, notes: Notes) -> list[str]:
+    """What the letters of a comparison by --trial stand for."""
+    said = options_of(run, notes).get("trial") or []
+    return [f"{chr(ord('A') + place)}: {text}" for place, text in enumerate(said if isinstance(said, list) else [said])]
 
 
 def of_comparison(run: Run) -> list[Contestant]:
@@ -142,8 +202,12 @@ def of_runs(runs: list[Run], notes: Notes) -> list[Contestant]:
             of_mode.setdefault((trial.row["mode"], name), set()).add(str(value))
     keyed = []
     for trial, configuration in configurations:
-        differing = [f"{name}={value}" for name, value in configuration.items()
-                     if name not in ("mode", "servers", "workers", "steps" if trial.cut_short else "") and len(of_mode[trial.row["mode"], name]) > 1]
+        differing = [
+            f"{name}={value}"
+            for name, value in configuration.items()
+            if name not in ("mode", "servers", "workers", "steps" if trial.cut_short else "")
+            and len(of_mode[trial.row["mode"], name]) > 1
+        ]
         label = " ".join([plain_label(trial.row), *differing, *(["(cut short)"] if trial.cut_short else [])])
         keyed.append((label, label, trial))
     return sorted(gather(keyed), key=lambda one: (one.row["mode"], one.row["servers"], one.row["workers"], one.label))
@@ -163,6 +227,7 @@ def sections_of(runs: list[Run], notes: Notes) -> list[Section]:
         first = section.runs[0]
         if section.is_comparison:
             section.contestants = of_comparison(first)
+            section.specifications = specified(first, notes)
         else:
             name = first.name if len(section.runs) == 1 else pathlib.Path(first.path).resolve().parent.name
             section.title = f"{name}: {first.model}"

@@ -14,9 +14,19 @@ from matplotlib.axes import Axes  # noqa: E402
 
 from .chart import DASHES, HATCHES, MARKERS, PALETTE, Chart, Panel, Series, errors  # noqa: E402
 
-STYLE = {"font.family": "DejaVu Sans", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-         "grid.color": "#E3E3E3", "axes.axisbelow": True, "hatch.linewidth": 0.4, "legend.frameon": False, "svg.fonttype": "none",
-         "svg.hashsalt": "steelyard"}
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#E3E3E3",
+    "axes.axisbelow": True,
+    "hatch.linewidth": 0.4,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "steelyard",
+}
 INCH = 100  # Pixels of the page that are an inch on paper.
 
 
@@ -31,8 +41,14 @@ def draw_bars(axes: Axes, panel: Panel, series: Series, place: int, many: int, b
     size = 0.75 if panel.stacked else 0.8 / many
     if not panel.stacked:
         where += (place - (many - 1) / 2) * size
-    look = {"color": series.fill, "edgecolor": "#333333", "linewidth": 0.4 if series.hatch else 0, "label": series.name,
-            "hatch": HATCHES[series.style % len(HATCHES)][1] if series.hatch else "", "error_kw": {"elinewidth": 0.8, "capsize": 2}}
+    look = {
+        "color": series.fill,
+        "edgecolor": "#333333",
+        "linewidth": 0.4 if series.hatch else 0,
+        "label": series.name,
+        "hatch": HATCHES[series.style % len(HATCHES)][1] if series.hatch else "",
+        "error_kw": {"elinewidth": 0.8, "capsize": 2},
+    }
     if panel.horizontal:
         axes.barh(where, values, size, left=base if panel.stacked else 0, xerr=error_bars(series, values), **look)
     else:
@@ -57,11 +73,17 @@ def draw_points(axes: Axes, panel: Panel, series: Series) -> None:
     x, y = (series.x, numbers(series.y)) if panel.horizontal else (numbers(series.x), series.y)
     marks = series.kind == "points" or series.marked
     gray = bool(series.color)
-    look = {"color": series.fill, "label": series.name, "markersize": 5,
-            "marker": ("|" if gray else MARKERS[series.style % len(MARKERS)][1]) if marks else "",
-            "linestyle": "" if series.kind == "points" else DASHES[series.style % len(DASHES)][1]}
+    look = {
+        "color": series.fill,
+        "label": series.name,
+        "markersize": 5,
+        "marker": ("|" if gray else MARKERS[series.style % len(MARKERS)][1]) if marks else "",
+        "linestyle": "" if series.kind == "points" else DASHES[series.style % len(DASHES)][1],
+    }
     bars = error_bars(series, series.x if panel.horizontal else series.y)
-    axes.errorbar(x, y, capsize=2, elinewidth=0.8, **({"xerr" if panel.horizontal else "yerr": bars} if bars else {}), **look)
+    axes.errorbar(
+        x, y, capsize=2, elinewidth=0.8, **({"xerr" if panel.horizontal else "yerr": bars} if bars else {}), **look
+    )
 
 
 def draw_bands(axes: Axes, panel: Panel) -> None:
@@ -103,18 +125,25 @@ def write(chart: Chart, folder: pathlib.Path, name: str) -> list[pathlib.Path]:
     """name.png (200 dots an inch) and name.svg, whose text stays text."""
     with pyplot.rc_context(STYLE):
         width, height = (7.2 if chart.columns < 3 else 9.6), chart.height * chart.rows / INCH + 0.5
-        figure, grid = pyplot.subplots(chart.rows, chart.columns, figsize=(width, height), squeeze=False, layout="constrained")
+        figure, grid = pyplot.subplots(
+            chart.rows, chart.columns, figsize=(width, height), squeeze=False, layout="constrained"
+        )
         for axes, panel in zip(grid.flat, chart.panels):
             draw_panel(axes, panel)
-        for axes in grid.flat[len(chart.panels):]:
+        for axes in grid.flat[len(chart.panels) :]:
             axes.remove()
         entries = {}
         for axes in figure.axes:
             for handle, label in zip(*axes.get_legend_handles_labels()):
                 entries.setdefault(label, handle)
         if len(entries) > 1:
-            figure.legend(entries.values(), entries.keys(), loc="outside upper center" if matplotlib.__version_info__ >= (3, 7) else "lower center",
-                          bbox_to_anchor=None if matplotlib.__version_info__ >= (3, 7) else (0.5, 1.0), ncol=min(len(entries), 4))
+            figure.legend(
+                entries.values(),
+                entries.keys(),
+                loc="outside upper center" if matplotlib.__version_info__ >= (3, 7) else "lower center",
+                bbox_to_anchor=None if matplotlib.__version_info__ >= (3, 7) else (0.5, 1.0),
+                ncol=min(len(entries), 4),
+            )
         paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else None

@@ -62,7 +62,6 @@ def slug(text: str) -> str:
 
 
 def draw_files(drawn: Drawn, folder: pathlib.Path) -> int:
-    folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for number, (section, charts, _) in enumerate(drawn, 1):
         for chart in charts:

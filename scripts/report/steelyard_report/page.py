@@ -30,15 +30,26 @@ def in_script(value: object) -> str:
 def drawn(chart: Chart, identity: str) -> dict[str, str]:
     figure = json.loads(figure_of(chart).to_json())
     figure["layout"].pop("template", None)  # Plotly's default theme, 7 kB a figure; nothing of it is used.
-    return {"id": identity, "title": chart.title, "how_to_read": chart.how_to_read, "note": chart.note, "height": figure["layout"]["height"],
-            "data": in_script(figure["data"]), "layout": in_script(figure["layout"])}
+    return {
+        "id": identity,
+        "title": chart.title,
+        "how_to_read": chart.how_to_read,
+        "note": chart.note,
+        "height": figure["layout"]["height"],
+        "data": in_script(figure["data"]),
+        "layout": in_script(figure["layout"]),
+    }
 
 
 def section_of(section: Section, charts: list[Chart], raws: Raws, number: int) -> dict[str, Any]:
     shown = [tables.contestants(section), tables.ratios(section), tables.efficiency(section)]
-    return {"title": section.title, "verdict": words.verdict(section), "findings": words.findings(section, raws),
-            "tables": [table for table in shown if table],
-            "figures": [drawn(chart, f"figure-{number}-{chart.slug}") for chart in charts]}
+    return {
+        "title": section.title,
+        "verdict": words.verdict(section),
+        "findings": words.findings(section, raws),
+        "tables": [table for table in shown if table],
+        "figures": [drawn(chart, f"figure-{number}-{chart.slug}") for chart in charts],
+    }
 
 
 def plotly_js() -> str:
@@ -47,12 +58,19 @@ def plotly_js() -> str:
 
 
 def render(sections: list[tuple[Section, list[Chart], Raws]], runs: list[Run], notes: Notes) -> str:
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
     titles = [section.title for section, _, _ in sections]
     return environment.get_template("page.html").render(
         title=titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1} more",
-        style=(HERE / "style.css").read_text(encoding="utf-8"), plotly=plotly_js(), configuration=in_script(CONFIGURATION), runs=runs,
+        style=(HERE / "style.css").read_text(encoding="utf-8"),
+        plotly=plotly_js(),
+        configuration=in_script(CONFIGURATION),
+        runs=runs,
         trials=sum(len(one.trials) for section, _, _ in sections for one in section.contestants),
         made=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         sections=[section_of(section, charts, raws, number) for number, (section, charts, raws) in enumerate(sections, 1)],
-        provenance=tables.provenance(runs), notes=notes.rows)
+        provenance=tables.provenance(runs),
+        notes=notes.rows,
+    )

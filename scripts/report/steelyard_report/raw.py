@@ -73,8 +73,10 @@ def thinned(x: numpy.ndarray, y: numpy.ndarray) -> tuple[list[float], list[float
     pieces = min(len(x), MOST_POINTS)
     if pieces == 0:
         return [], []
-    return ([float(part.mean()) for part in numpy.array_split(x, pieces)],
-            [float(part.mean()) for part in numpy.array_split(y, pieces)])
+    return (
+        [float(part.mean()) for part in numpy.array_split(x, pieces)],
+        [float(part.mean()) for part in numpy.array_split(y, pieces)],
+    )
 
 
 def loss_curve(files: RankFiles, trial: Trial) -> tuple[list[float], list[float]]:

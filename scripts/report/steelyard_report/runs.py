@@ -102,12 +102,16 @@ def check_format(attributes: Mapping[str, Any], wanted: str) -> None:
     """Raises Unusable for files that are not Steelyard's, or are of a newer one."""
     said = attributes.get("format")
     if said != wanted:
-        raise Unusable(f"an HDF5 file, but not Steelyard's: its attribute 'format' is {said!r}, not {wanted!r}"
-                       if said is not None else "an HDF5 file, but not Steelyard's: no attribute 'format'")
+        raise Unusable(
+            f"an HDF5 file, but not Steelyard's: its attribute 'format' is {said!r}, not {wanted!r}"
+            if said is not None
+            else "an HDF5 file, but not Steelyard's: no attribute 'format'"
+        )
     version = attributes.get("version")
     if version != VERSION:
-        raise Unusable(f"format version {version}; this report reads version {VERSION}: use the report of the program "
-                       "that wrote it")
+        raise Unusable(
+            f"format version {version}; this report reads version {VERSION}: use the report of the program that wrote it"
+        )
 
 
 def read_json(path: pathlib.Path, notes: Notes) -> dict[str, Any] | None:

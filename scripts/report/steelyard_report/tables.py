@@ -43,7 +43,9 @@ def final_accuracy(one: Contestant) -> Estimate:
 
 def time_to_target(one: Contestant) -> str:
     """A trial that did not reach it took infinitely long, as docs/metrics.md has it."""
-    times = [float(trial.final.get("time_to_target_s", math.nan)) for trial in one.trials if trial.final.get("target_accuracy")]
+    times = [
+        float(trial.final.get("time_to_target_s", math.nan)) for trial in one.trials if trial.final.get("target_accuracy")
+    ]
     return number(estimate([math.inf if math.isnan(time) else time for time in times]).median) if times else "-"
 
 
@@ -53,24 +55,40 @@ def dropped(one: Contestant) -> str:
 
 
 def stale(one: Contestant) -> str:
-    median, most = one.estimate("staleness_median", "server").median, [trial.value("staleness_max", "server") for trial in one.trials]
+    median, most = (
+        one.estimate("staleness_median", "server").median,
+        [trial.value("staleness_max", "server") for trial in one.trials],
+    )
     return f"{median:.0f} / {max(most):.0f}" if one.is_ps and max(most) > 0 else "-"
 
 
 COLUMNS: list[tuple[str, Callable[[Contestant], str]]] = [
-    ("contestant", lambda one: one.label), ("trials", lambda one: str(len(one.trials))),
-    ("images/s", lambda one: number(one.estimate("throughput").median)), ("95 % interval", lambda one: interval(one.estimate("throughput"))),
-    ("step, ms", median_of("step_time", "worker", 1.0, ",.4g")), ("wait, %", median_of("wait_share", "worker", 100.0, ".0f")),
-    ("bytes max/mean", median_of("bytes_max_over_mean", "server")), ("messages max/mean", median_of("messages_max_over_mean", "server")),
-    ("busy max/mean", median_of("busy_max_over_mean", "server")), ("compute max/mean", median_of("compute_max_over_mean", "worker")),
-    ("stale, med./max", stale), ("dropped, %", dropped), ("accuracy", lambda one: number(final_accuracy(one).median, ".3f")),
-    ("95 % interval", lambda one: interval(final_accuracy(one), ".3f")), ("s to target", time_to_target)]
+    ("contestant", lambda one: one.label),
+    ("trials", lambda one: str(len(one.trials))),
+    ("images/s", lambda one: number(one.estimate("throughput").median)),
+    ("95 % interval", lambda one: interval(one.estimate("throughput"))),
+    ("step, ms", median_of("step_time", "worker", 1.0, ",.4g")),
+    ("wait, %", median_of("wait_share", "worker", 100.0, ".0f")),
+    ("bytes max/mean", median_of("bytes_max_over_mean", "server")),
+    ("messages max/mean", median_of("messages_max_over_mean", "server")),
+    ("busy max/mean", median_of("busy_max_over_mean", "server")),
+    ("compute max/mean", median_of("compute_max_over_mean", "worker")),
+    ("stale, med./max", stale),
+    ("dropped, %", dropped),
+    ("accuracy", lambda one: number(final_accuracy(one).median, ".3f")),
+    ("95 % interval", lambda one: interval(final_accuracy(one), ".3f")),
+    ("s to target", time_to_target),
+]
 
 
 def contestants(section: Section) -> Table:
     rows = [[cell(one) for _, cell in COLUMNS] for one in section.contestants]
-    caption = ("Medians over the trials of a contestant; intervals are those of the median. wait: share of a step in which a worker waits. "
-               "max/mean: the busiest over the mean, 1.00 is even; bytes, messages and busy time of servers, compute time of workers.")
+    caption = (
+        "Medians over the trials of a contestant; intervals are those of the median. wait: share of a step in which "
+        "a worker waits. "
+        "max/mean: the busiest over the mean, 1.00 is even; bytes, messages and busy time of servers, compute time "
+        "of workers."
+    )
     return Table(caption, [name for name, _ in COLUMNS], rows).without_empty_columns()
 
 
@@ -81,25 +99,51 @@ def ratios(section: Section) -> Table | None:
     rows = []
     for one in said:
         ends = [one["low"], one["high"]]
-        rows.append([f"{one['a']} / {one['b']}", one["basis"], "images/s" if one["measure"] == "images_per_s" else "sooner at the target",
-                     str(one["rounds"]), number(one["median"], ".3f"),
-                     f"{ends[0]:.3f} to {ends[1]:.3f}" if None not in ends else "-", f"{100 * one['confidence']:.2f}", "yes" if one["differs"] else "no"])
-    return Table("Ratios within rounds; the confidence of an interval is what Holm's correction asks of it. Above 1 the first is ahead.",
-                 ["ratio", "at equal", "of", "rounds", "median", "interval", "confidence, %", "differs from 1"], rows)
+        rows.append(
+            [
+                f"{one['a']} / {one['b']}",
+                one["basis"],
+                "images/s" if one["measure"] == "images_per_s" else "sooner at the target",
+                str(one["rounds"]),
+                number(one["median"], ".3f"),
+                f"{ends[0]:.3f} to {ends[1]:.3f}" if None not in ends else "-",
+                f"{100 * one['confidence']:.2f}",
+                "yes" if one["differs"] else "no",
+            ]
+        )
+    return Table(
+        "Ratios within rounds; the confidence of an interval is what Holm's correction asks of it. Above 1 the "
+        "first is ahead.",
+        ["ratio", "at equal", "of", "rounds", "median", "interval", "confidence, %", "differs from 1"],
+        rows,
+    )
 
 
 def efficiency(section: Section) -> Table | None:
     rows = []
     for one in section.contestants:
         for role in ("all", "worker", "server"):
-            values = [one.estimate(metric, role).median for metric in ("parallel_efficiency", "load_balance", "communication_efficiency")]
+            values = [
+                one.estimate(metric, role).median
+                for metric in ("parallel_efficiency", "load_balance", "communication_efficiency")
+            ]
             if not all(math.isnan(value) for value in values):
-                rows.append([one.label, {"all": "all ranks", "worker": "workers", "server": "servers"}[role], *(number(value, ".3f") for value in values)])
+                rows.append(
+                    [
+                        one.label,
+                        {"all": "all ranks", "worker": "workers", "server": "servers"}[role],
+                        *(number(value, ".3f") for value in values),
+                    ]
+                )
     if not rows:
         return None
-    return Table("POP efficiencies, 0 to 1: parallel = load balance x communication. A server computes less than a worker, so over all ranks a load balance "
-                 "below 1 says nothing against a placement; max/mean over the servers does.",
-                 ["contestant", "over", "parallel", "load balance", "communication"], rows)
+    return Table(
+        "POP efficiencies, 0 to 1: parallel = load balance x communication. A server computes less than a worker, "
+        "so over all ranks a load balance "
+        "below 1 says nothing against a placement; max/mean over the servers does.",
+        ["contestant", "over", "parallel", "load balance", "communication"],
+        rows,
+    )
 
 
 def provenance(runs: list[Run]) -> Table:
@@ -107,10 +151,21 @@ def provenance(runs: list[Run]) -> Table:
     for run in runs:
         manifest = run.manifest
         libraries = manifest.get("libraries") or {}
-        revision = f"{manifest.get('version', '?')}, {manifest.get('git_revision', '?')}{' (dirty)' if manifest.get('dirty') else ''}"
+        dirty = " (dirty)" if manifest.get("dirty") else ""
+        revision = f"{manifest.get('version', '?')}, {manifest.get('git_revision', '?')}{dirty}"
         hosts = sorted(set(manifest.get("hosts") or []))
         where = ", ".join(hosts[:4]) + (f" and {len(hosts) - 4} more" if len(hosts) > 4 else "")
-        rows.append([run.name, revision, f"{manifest.get('build_type', '?')}, {manifest.get('compiler', '?')}", str(libraries.get("mpi") or "?"),
-                     f"{run.attributes.get('ranks', '?')} on {where or '?'}", ", ".join(run.validity) or "-", str(manifest.get("start") or "?"),
-                     str(manifest.get("end") or "did not end"), " ".join(manifest.get("argv") or [])])
+        rows.append(
+            [
+                run.name,
+                revision,
+                f"{manifest.get('build_type', '?')}, {manifest.get('compiler', '?')}",
+                str(libraries.get("mpi") or "?"),
+                f"{run.attributes.get('ranks', '?')} on {where or '?'}",
+                ", ".join(run.validity) or "-",
+                str(manifest.get("start") or "?"),
+                str(manifest.get("end") or "did not end"),
+                " ".join(manifest.get("argv") or []),
+            ]
+        )
     return Table("", ["run", "steelyard", "build", "MPI", "ranks", "validity", "start, UTC", "end, UTC", "command"], rows)

@@ -46,8 +46,8 @@ def chosen_ranks(trial: Trial) -> tuple[list[tuple[str, int]], int]:
     """Servers first; where there are too many, the first of each role, half and half."""
     servers = [(f"server {index}", rank) for index, rank in enumerate(trial.ranks("server"))]
     workers = [(f"worker {index}", rank) for index, rank in enumerate(trial.ranks("worker"))]
-    kept = servers[:max(MOST_RANKS // 2, MOST_RANKS - len(workers))]
-    kept += workers[:MOST_RANKS - len(kept)]
+    kept = servers[: max(MOST_RANKS // 2, MOST_RANKS - len(workers))]
+    kept += workers[: MOST_RANKS - len(kept)]
     return kept, len(servers) + len(workers) - len(kept)
 
 

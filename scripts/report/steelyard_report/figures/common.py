@@ -27,8 +27,10 @@ def shown(section: Section, *, ps_only: bool = False) -> tuple[list[Contestant],
     if len(every) <= MOST_SERIES:
         return every, ""
     fastest = sorted(every, key=lambda one: -one.estimate("throughput").median)[:MOST_SERIES]
-    return (sorted(fastest, key=lambda one: one.place),
-            f"{MOST_SERIES} of {len(every)} contestants are shown: those with the most images/s.")
+    return (
+        sorted(fastest, key=lambda one: one.place),
+        f"{MOST_SERIES} of {len(every)} contestants are shown: those with the most images/s.",
+    )
 
 
 def interval_text(one: Estimate, form: str = ",.4g") -> str:

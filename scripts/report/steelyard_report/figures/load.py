@@ -15,18 +15,29 @@ LARGEST = 6  # Tensors that are shown by name.
 
 def per_step(contestant: Contestant, raws: Raws) -> list[dict[str, Estimate]]:
     """[servers] MB, messages and busy ms of a step, over the contestant's trials."""
-    trials = [(raw.servers, int(trial.row["steps"])) for raw, trial in zip(raws_of(raws, contestant), contestant.trials)
-              if raw.servers and trial.row["steps"]]
+    trials = [
+        (raw.servers, int(trial.row["steps"]))
+        for raw, trial in zip(raws_of(raws, contestant), contestant.trials)
+        if raw.servers and trial.row["steps"]
+    ]
     servers = min((len(loads) for loads, _ in trials), default=0)
-    return [{"bytes": estimate([loads[i].bytes / steps / 1e6 for loads, steps in trials]),
-             "messages": estimate([loads[i].messages / steps for loads, steps in trials]),
-             "busy": estimate([1e3 * loads[i].busy_s / steps for loads, steps in trials])} for i in range(servers)]
+    return [
+        {
+            "bytes": estimate([loads[i].bytes / steps / 1e6 for loads, steps in trials]),
+            "messages": estimate([loads[i].messages / steps for loads, steps in trials]),
+            "busy": estimate([1e3 * loads[i].busy_s / steps for loads, steps in trials]),
+        }
+        for i in range(servers)
+    ]
 
 
 def server_load(section: Section, raws: Raws) -> list[Chart]:
     own, note = shown(section, ps_only=True)
-    kinds = (("bytes", "payload, MB per step", "bytes in and out"), ("messages", "messages per step", "messages"),
-             ("busy", "busy, ms of CPU time per step", "busy time"))
+    kinds = (
+        ("bytes", "payload, MB per step", "bytes in and out"),
+        ("messages", "messages per step", "messages"),
+        ("busy", "busy, ms of CPU time per step", "busy time"),
+    )
     panels = [Panel(title, "server", label) for _, label, title in kinds]
     most = 0
     for one in own:
@@ -35,15 +46,34 @@ def server_load(section: Section, raws: Raws) -> list[Chart]:
         for panel, (key, label, _) in zip(panels, kinds):
             if loads:
                 values = [load[key] for load in loads]
-                panel.series.append(Series(one.label, [str(i) for i in range(len(values))], [v.median for v in values], "bar", one.place,
-                                           low=[v.low for v in values], high=[v.high for v in values],
-                                           hover=[f"{one.label}, server {i}<br>{label}: {interval_text(v)}" for i, v in enumerate(values)]))
+                panel.series.append(
+                    Series(
+                        one.label,
+                        [str(i) for i in range(len(values))],
+                        [v.median for v in values],
+                        "bar",
+                        one.place,
+                        low=[v.low for v in values],
+                        high=[v.high for v in values],
+                        hover=[f"{one.label}, server {i}<br>{label}: {interval_text(v)}" for i, v in enumerate(values)],
+                    )
+                )
     for panel in panels:
         panel.categories = [str(i) for i in range(most)]
-    return [Chart("server-load", "Load per server",
-                  "Bars of one colour that are equally high are an even load. A server that stands out in bytes holds a tensor too "
-                  "large for a fair share (which one: the figure of holdings); one that stands out in messages holds many small ones; in busy time alone: "
-                  f"its core or link is slow. {interval_note(section)}", panels, columns=3, note=note)]
+    return [
+        Chart(
+            "server-load",
+            "Load per server",
+            "Bars of one colour that are equally high are an even load. A server that stands out in bytes holds a "
+            "tensor too "
+            "large for a fair share (which one: the figure of holdings); one that stands out in messages holds many "
+            "small ones; in busy time alone: "
+            f"its core or link is slow. {interval_note(section)}",
+            panels,
+            columns=3,
+            note=note,
+        )
+    ]
 
 
 def holdings(section: Section, _: Raws) -> list[Chart]:
@@ -60,10 +90,19 @@ def holdings(section: Section, _: Raws) -> list[Chart]:
             continue
         seen.add(key)
         panels.append(holdings_panel(one.label, int(row["servers"]), mine, run.inventory))
-    return [Chart("holdings", "Which server holds what",
-                  "Each bar is a server, each piece a tensor or a part of one. Even bars are an even placement; a tensor in one bar only that is longer than "
-                  "the others' whole bars has to be cut (striped, range, paa do). Parameters only, without optimizer state.",
-                  panels, columns=min(len(panels), 3) or 1, note=note)]
+    return [
+        Chart(
+            "holdings",
+            "Which server holds what",
+            "Each bar is a server, each piece a tensor or a part of one. Even bars are an even placement; a tensor "
+            "in one bar only that is longer than "
+            "the others' whole bars has to be cut (striped, range, paa do). Parameters only, without optimizer "
+            "state.",
+            panels,
+            columns=min(len(panels), 3) or 1,
+            note=note,
+        )
+    ]
 
 
 def holdings_panel(label: str, servers: int, shards: numpy.ndarray, inventory: numpy.ndarray) -> Panel:
@@ -80,8 +119,17 @@ def holdings_panel(label: str, servers: int, shards: numpy.ndarray, inventory: n
                 held[int(row["server"])] += (int(row["end"]) - int(row["begin"])) * width[int(row["tensor"])] / 1e3
         name = title[tensor] if tensor is not None else f"{len(sizes) - len(largest)} others"
         if any(held):
-            panel.series.append(Series(name, held[::-1], names, "bar", style, color="#999999" if tensor is None else PALETTE[style],
-                                       hover=[f"{name}: {kb:,.4g} kB" for kb in held[::-1]]))
+            panel.series.append(
+                Series(
+                    name,
+                    held[::-1],
+                    names,
+                    "bar",
+                    style,
+                    color="#999999" if tensor is None else PALETTE[style],
+                    hover=[f"{name}: {kb:,.4g} kB" for kb in held[::-1]],
+                )
+            )
     return panel
 
 
@@ -93,14 +141,35 @@ def busy_windows(section: Section, raws: Raws) -> list[Chart]:
         if not windows or len(windows[0].time_s) < 2:
             continue
         panel = Panel(one.label, "time since the trial began, s", "busy, % of the window")
-        for index, window in enumerate(windows[:len(PALETTE)]):
-            panel.series.append(Series(f"server {index}", window.time_s, window.busy, "line", index, marked=len(window.time_s) < 30,
-                                       hover=[f"server {index}: busy {busy:.1f} %" for busy in window.busy]))
+        for index, window in enumerate(windows[: len(PALETTE)]):
+            panel.series.append(
+                Series(
+                    f"server {index}",
+                    window.time_s,
+                    window.busy,
+                    "line",
+                    index,
+                    marked=len(window.time_s) < 30,
+                    hover=[f"server {index}: busy {busy:.1f} %" for busy in window.busy],
+                )
+            )
         if len(windows) > len(PALETTE):
             mean = statistics.fmean(max(window.busy) for window in windows)
-            note += f" {one.label}: the first {len(PALETTE)} of {len(windows)} servers; the mean of the highest shares of all is {mean:.0f} %."
+            note += (
+                f" {one.label}: the first {len(PALETTE)} of {len(windows)} servers; the mean of the highest shares of all "
+                f"is {mean:.0f} %."
+            )
         panels.append(panel)
-    return [Chart("server-busy", "How busy servers were over time",
-                  "Share of each window of 50 steps that a server spent on CPU handling requests. A line near 100 % is a server that limits the step; lines that "
-                  "cross: the hot server changes; lines apart: it is always the same one. One trial each, that of median speed.",
-                  panels, columns=min(len(panels), 3) or 1, note=note.strip())]
+    return [
+        Chart(
+            "server-busy",
+            "How busy servers were over time",
+            "Share of each window of 50 steps that a server spent on CPU handling requests. A line near 100 % is a "
+            "server that limits the step; lines that "
+            "cross: the hot server changes; lines apart: it is always the same one. One trial each, that of median "
+            "speed.",
+            panels,
+            columns=min(len(panels), 3) or 1,
+            note=note.strip(),
+        )
+    ]

@@ -6,14 +6,27 @@ from ..chart import Band, Chart, Panel, Series
 from ..contestants import Contestant, Estimate, Section
 from .common import Raws, interval_note, interval_text, shown
 
-LOADS = (("bytes_max_over_mean", "server", "servers: bytes"), ("messages_max_over_mean", "server", "servers: messages"),
-         ("busy_max_over_mean", "server", "servers: busy time"), ("compute_max_over_mean", "worker", "workers: compute time"))
+LOADS = (
+    ("bytes_max_over_mean", "server", "servers: bytes"),
+    ("messages_max_over_mean", "server", "servers: messages"),
+    ("busy_max_over_mean", "server", "servers: busy time"),
+    ("compute_max_over_mean", "worker", "workers: compute time"),
+)
 MAX_OVER_MEAN = "busiest / mean (1 is even)"
 
 
 def points(name: str, where: list[str], values: list[Estimate], style: int, kind: str = "points") -> Series:
-    return Series(name, list(where), [one.median for one in values], kind, style, low=[one.low for one in values],
-                  high=[one.high for one in values], hover=[f"{name}: {interval_text(one)}" for one in values], marked=True)
+    return Series(
+        name,
+        list(where),
+        [one.median for one in values],
+        kind,
+        style,
+        low=[one.low for one in values],
+        high=[one.high for one in values],
+        hover=[f"{name}: {interval_text(one)}" for one in values],
+        marked=True,
+    )
 
 
 def throughput(section: Section, _: Raws) -> list[Chart]:
@@ -30,16 +43,35 @@ def throughput(section: Section, _: Raws) -> list[Chart]:
         panel.series.append(median)
         single = [(trial.value("throughput"), one.label) for one in own for trial in one.trials if len(one.trials) > 1]
         if single:
-            panel.series.append(Series(f"{word}: each trial", [x for x, _ in single], [y for _, y in single], "points", style,
-                                       hover=[f"{y}: {x:,.4g} images/s" for x, y in single], color="#888888"))
-    return [Chart("throughput", "Throughput of every contestant",
-                  "Further right is faster. Contestants whose intervals overlap may still differ round by round: the table of "
-                  "ratios, formed within rounds, decides. Where consistency differs (bsp, ssp, asp), images/s do not rank: "
-                  f"see time to accuracy. {interval_note(section)}", [panel], height=110 + 34 * len(labels))]
+            panel.series.append(
+                Series(
+                    f"{word}: each trial",
+                    [x for x, _ in single],
+                    [y for _, y in single],
+                    "points",
+                    style,
+                    hover=[f"{y}: {x:,.4g} images/s" for x, y in single],
+                    color="#888888",
+                )
+            )
+    return [
+        Chart(
+            "throughput",
+            "Throughput of every contestant",
+            "Further right is faster. Contestants whose intervals overlap may still differ round by round: the table "
+            "of "
+            "ratios, formed within rounds, decides. Where consistency differs (bsp, ssp, asp), images/s do not rank: "
+            f"see time to accuracy. {interval_note(section)}",
+            [panel],
+            height=110 + 34 * len(labels),
+        )
+    ]
 
 
 def rest_of(one: Contestant) -> tuple[str, ...]:
-    return tuple(str(one.row.get(name)) for name in ("placement", "consistency", "collective", "staleness_policy", "batch", "wire"))
+    return tuple(
+        str(one.row.get(name)) for name in ("placement", "consistency", "collective", "staleness_policy", "batch", "wire")
+    )
 
 
 def ratio_name(one: Contestant) -> str:
@@ -71,22 +103,54 @@ def ratio(section: Section, _: Raws) -> list[Chart]:
     if not servers:
         return []
     names = [ratio_name(one) for one in servers]
-    speed = Panel("throughput", "servers : workers", "images/s", categories=names, bands=allreduce_bands(section, "throughput", "all", 1))
+    speed = Panel(
+        "throughput",
+        "servers : workers",
+        "images/s",
+        categories=names,
+        bands=allreduce_bands(section, "throughput", "all", 1),
+    )
     speed.series.append(points("parameter servers", names, [one.estimate("throughput") for one in servers], 0, "line"))
     alike = {one.row["workers"]: one for one in section.contestants if one.row["mode"] == "allreduce"}
     same = [(ratio_name(one), alike[one.row["workers"]]) for one in servers if one.row["workers"] in alike]
     if same:
-        speed.series.append(points("allreduce, as many workers", [name for name, _ in same],
-                                   [one.estimate("throughput") for _, one in same], 2, "line"))
-    uneven = Panel("imbalance", "servers : workers", MAX_OVER_MEAN, categories=names, from_zero=False, reference=1.0,
-                   bands=allreduce_bands(section, "compute_max_over_mean", "worker", 6))
+        speed.series.append(
+            points(
+                "allreduce, as many workers",
+                [name for name, _ in same],
+                [one.estimate("throughput") for _, one in same],
+                2,
+                "line",
+            )
+        )
+    uneven = Panel(
+        "imbalance",
+        "servers : workers",
+        MAX_OVER_MEAN,
+        categories=names,
+        from_zero=False,
+        reference=1.0,
+        bands=allreduce_bands(section, "compute_max_over_mean", "worker", 6),
+    )
     for style, (metric, role, name) in enumerate(LOADS):
-        uneven.series.append(points(name, names, [one.estimate(metric, role) for one in servers], (3, 4, 5, 6)[style], "line"))
+        uneven.series.append(
+            points(name, names, [one.estimate(metric, role) for one in servers], (3, 4, 5, 6)[style], "line")
+        )
     for band in uneven.bands:
         band.name += ": workers' compute time"
-    return [Chart("ratio", "Throughput and imbalance against the ratio of servers to workers",
-                  "Left: the best ratio is the highest point; the horizontal line is allreduce on all ranks. Right: 1 is even; at 2 the "
-                  f"busiest has twice the mean, and the others wait for it. {interval_note(section)}", [speed, uneven], columns=2, height=400)]
+    return [
+        Chart(
+            "ratio",
+            "Throughput and imbalance against the ratio of servers to workers",
+            "Left: the best ratio is the highest point; the horizontal line is allreduce on all ranks. Right: 1 is "
+            "even; at 2 the "
+            "busiest has twice the mean, and the others wait for it. "
+            f"{interval_note(section)}",
+            [speed, uneven],
+            columns=2,
+            height=400,
+        )
+    ]
 
 
 def imbalance(section: Section, _: Raws) -> list[Chart]:
@@ -97,11 +161,23 @@ def imbalance(section: Section, _: Raws) -> list[Chart]:
     labels = [one.label for one in own][::-1]
     panel = Panel("", MAX_OVER_MEAN, "", categories=labels, horizontal=True, from_zero=False, reference=1.0)
     for style, (metric, role, name) in enumerate(LOADS):
-        having = [one for one in own if one.is_ps or role == "worker"]
+        having = [one for one in own if one.row["servers"] > 1 or (role == "worker" and one.row["workers"] > 1)]
         if having:
-            series = points(name, [one.label for one in having], [one.estimate(metric, role) for one in having], (3, 4, 5, 6)[style])
+            series = points(
+                name, [one.label for one in having], [one.estimate(metric, role) for one in having], (3, 4, 5, 6)[style]
+            )
             series.x, series.y = series.y, series.x
             panel.series.append(series)
-    return [Chart("imbalance", "Imbalance of servers and workers",
-                  "1 is even; at 2 the busiest has twice the mean. Bytes and messages follow from the placement, busy and compute "
-                  f"times also from the machine. {interval_note(section)}", [panel], height=130 + 40 * len(labels), note=note)]
+    return [
+        Chart(
+            "imbalance",
+            "Imbalance of servers and workers",
+            "1 is even; at 2 the busiest has twice the mean. Bytes and messages follow from the placement, busy and "
+            "compute "
+            "times also from the machine. "
+            f"{interval_note(section)}",
+            [panel],
+            height=130 + 40 * len(labels),
+            note=note,
+        )
+    ]
