@@ -95,6 +95,31 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"validity", tables.validity}};
 }
 
+json pop_json(const trace::Pop& pop) {
+  return {{"load_balance", pop.load_balance},
+          {"communication_efficiency", pop.communication_efficiency},
+          {"parallel_efficiency", pop.parallel_efficiency}};
+}
+
+json pops_json(const trace::TrialSummary& s) {
+  json out = pop_json(s.pop);
+  out["worker"] = pop_json(s.worker_pop);
+  out["server"] = s.server_pop ? pop_json(*s.server_pop) : json(nullptr);
+  return out;
+}
+
+std::string pop_text(const trace::TrialSummary& s) {
+  const auto factors = [](const trace::Pop& pop) {
+    return fmt::format("parallel {:.2f} = load balance {:.2f} x communication {:.2f}",
+                       pop.parallel_efficiency, pop.load_balance, pop.communication_efficiency);
+  };
+  std::string text = line_text("efficiency", factors(s.pop));
+  if (s.server_pop)
+    text += line_text("", "workers " + factors(s.worker_pop)) +
+            line_text("", "servers " + factors(*s.server_pop));
+  return text;
+}
+
 json timing_json(const trace::TrialSummary& s) {
   const trace::PhaseTimes& p = s.phases_ms;
   return {{"measured_steps", s.measured_steps},
@@ -109,10 +134,7 @@ json timing_json(const trace::TrialSummary& s) {
             {"update", p.update}}},
           {"goodput_gb_per_s", number(s.goodput_gb_per_s)},
           {"worker_max_over_mean", {{"compute", s.worker_busy.max_over_mean}}},
-          {"pop",
-           {{"load_balance", s.pop.load_balance},
-            {"communication_efficiency", s.pop.communication_efficiency},
-            {"parallel_efficiency", s.pop.parallel_efficiency}}}};
+          {"pop", pops_json(s)}};
 }
 
 json server_json(const trace::TrialSummary& s) {
@@ -220,9 +242,7 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                   p.data, p.forward, p.backward, p.push, p.wait, p.update));
   text += line_text("moved", fmt::format("{:.3f} GB/s payload at the workers, {}", s.goodput_gb_per_s,
                                          plural(static_cast<std::int64_t>(s.messages), "message")));
-  text += line_text("efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} x communication {:.2f}",
-                                              s.pop.parallel_efficiency, s.pop.load_balance,
-                                              s.pop.communication_efficiency));
+  text += pop_text(s);
   if (s.pushes > 0)
     text +=
         line_text("pushes", fmt::format("{} applied of {}", with_commas(static_cast<std::int64_t>(s.applied)),
