@@ -54,6 +54,7 @@ int run(const cli::Options& options, int argc, char** argv, char** variables) {
 int run_alone(const cli::Options& options) {
   if (cli::launcher_rank() != 0) return cli::kDone;
   try {
+    if (options.command == cli::Command::collect) return cli::collect(options);
     return options.command == cli::Command::inspect ? cli::inspect(options) : cli::place(options);
   } catch (const std::bad_alloc&) {
     cli::print_error(Error{"this machine has too little memory for what was asked"});

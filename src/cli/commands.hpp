@@ -22,6 +22,8 @@ int compare(const Options& options, const Invocation& invocation);
 /// Without MPI.
 int inspect(const Options& options);
 /// Without MPI.
+int collect(const Options& options);
+/// Without MPI.
 int place(const Options& options);
 
 }  // namespace steelyard::cli

@@ -8,6 +8,7 @@
 #include "modes/trial.hpp"
 #include "src/cli/console.hpp"
 #include "src/cli/output_file.hpp"
+#include "src/cli/rating.hpp"
 #include "src/cli/staleness_report.hpp"
 #include "src/model/model.hpp"
 
@@ -18,13 +19,6 @@ using nlohmann::json;
 using trace::view;
 
 bool is_replay(const trace::RunTables& tables) { return tables.model.starts_with("replay:"); }
-
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
-
-json estimate_json(const trace::Estimate& estimate) {
-  return {
-      {"median", number(estimate.median)}, {"low", number(estimate.low)}, {"high", number(estimate.high)}};
-}
 
 std::string interval(const trace::Estimate& e) {
   if (!std::isfinite(e.low) || !std::isfinite(e.high))
@@ -123,7 +117,7 @@ std::string pop_text(const trace::TrialSummary& s) {
 json timing_json(const trace::TrialSummary& s) {
   const trace::PhaseTimes& p = s.phases_ms;
   return {{"measured_steps", s.measured_steps},
-          {"images_per_s", number(s.images_per_s)},
+          {"images_per_s", finite_json(s.images_per_s)},
           {"step_ms", estimate_json(s.step_ms)},
           {"phases_ms",
            {{"data", p.data},
@@ -132,7 +126,7 @@ json timing_json(const trace::TrialSummary& s) {
             {"push", p.push},
             {"wait", p.wait},
             {"update", p.update}}},
-          {"goodput_gb_per_s", number(s.goodput_gb_per_s)},
+          {"goodput_gb_per_s", finite_json(s.goodput_gb_per_s)},
           {"worker_max_over_mean", {{"compute", s.worker_busy.max_over_mean}}},
           {"pop", pops_json(s)}};
 }
@@ -197,15 +191,15 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   out.update(policy_json(trial.row));
   out.update(staleness_json(s));
   out["steps"] = s.steps;
-  out["loss"] = is_replay(tables) ? json(nullptr) : number(s.loss);
-  out["accuracy"] = number(s.accuracy);
+  out["loss"] = is_replay(tables) ? json(nullptr) : finite_json(s.loss);
+  out["accuracy"] = finite_json(s.accuracy);
   out["accuracy_measure"] = accuracy_name(tables);
-  out["core_busy"] = number(trial.final.core_busy);
+  out["core_busy"] = finite_json(trial.final.core_busy);
   out["parameter_hash"] = fmt::format("{:016x}", trial.final.parameter_hash);
   out["messages"] = s.messages;
-  out["trace_overhead"] = number(s.trace_overhead);
+  out["trace_overhead"] = finite_json(s.trace_overhead);
   out["target_accuracy"] = s.target.accuracy > 0.0 ? json(s.target.accuracy) : json(nullptr);
-  out["time_to_target_s"] = number(s.target.time_s);
+  out["time_to_target_s"] = finite_json(s.target.time_s);
   out["target_step"] = s.target.reached() ? json(s.target.step) : json(nullptr);
   out["status"] = s.diverged ? "diverged" : std::string(view(trial.row.status));
   out["diverged"] =
@@ -214,8 +208,8 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   for (const trace::EvaluationRow& one : trial.evaluations)
     out["evaluations"].push_back({{"step", one.step},
                                   {"time_s", static_cast<double>(one.time_ns) / 1e9},
-                                  {"loss", number(one.loss)},
-                                  {"accuracy", number(one.accuracy)}});
+                                  {"loss", finite_json(one.loss)},
+                                  {"accuracy", finite_json(one.accuracy)}});
   return out;
 }
 

@@ -22,7 +22,16 @@ struct RunData {
   std::vector<TrialData> trials;
 };
 
+/// What run.h5 alone tells, which costs little however long the run was.
+struct RunSummary {
+  std::string directory;
+  RunTables tables;  ///< Without inventory and placement.
+  bool complete = false;
+};
+
 /// @param directory a run directory: holds run.h5.
+Expected<RunSummary> read_summary(const std::string& directory);
+/// @param directory as above.
 Expected<RunData> read_run(const std::string& directory);
 
 }  // namespace steelyard::trace
