@@ -57,6 +57,7 @@ int run_alone(const cli::Options& options) {
   if (cli::launcher_rank() != 0) return cli::kDone;
   try {
     if (options.command == cli::Command::export_run) return cli::export_run(options);
+    if (options.command == cli::Command::collect) return cli::collect(options);
     return options.command == cli::Command::inspect ? cli::inspect(options) : cli::place(options);
   } catch (const std::bad_alloc&) {
     cli::print_error(Error{"this machine has too little memory for what was asked"});

@@ -27,6 +27,7 @@ constexpr CommandText kCommands[] = {
     {Command::inspect, "inspect", "Show what a run directory holds, also that of a killed job"},
     {Command::export_run, "export",
      "Hand a run's trace to other viewers: Perfetto, CSV, OTF2; without mpirun"},
+    {Command::collect, "collect", "Bring many runs together in one table, with ratios; without mpirun"},
     {Command::place, "place", "Say which server would hold what, by every placement; without mpirun"},
 };
 
@@ -40,6 +41,7 @@ struct Raw {
   std::string config;
   bool print_config = false;
   std::string target;
+  std::vector<std::string> targets;
 };
 
 /// Wrapped for a terminal of 100 columns; the default stands at the end of the first line.
@@ -63,6 +65,9 @@ bool is_list_of_trials(const OptionSpec& spec) {
 void declare(CLI::App& app, Command command, Raw& raw) {
   if (command == Command::inspect || command == Command::export_run)
     app.add_option("RUN", raw.target, "a run directory")->required();
+  if (command == Command::collect)
+    app.add_option("RESULTS", raw.targets, "run directories, or folders that hold some at any depth")
+        ->required();
   if (command == Command::place) app.add_option("MODEL", raw.target, place_model_help())->required();
   for (const OptionSpec& spec : option_specs()) {
     if ((spec.commands & static_cast<unsigned>(command)) == 0) continue;
@@ -79,7 +84,7 @@ void declare(CLI::App& app, Command command, Raw& raw) {
     option->expected(1)->type_name("")->multi_option_policy(
         is_list_of_trials(spec) ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
   }
-  if (command == Command::inspect || command == Command::export_run) return;
+  if (command == Command::inspect || command == Command::export_run || command == Command::collect) return;
   app.add_option("--config", raw.config, "read options from this TOML file, `name = value` per line")
       ->group("Running");
   app.add_flag("--print-config", raw.print_config, "print the effective options as such a file, and stop")
@@ -192,11 +197,13 @@ Expected<Parsed> resolve(Command command, const CLI::App& app, const Raw& raw, c
   Parsed parsed;
   parsed.options.command = command;
   parsed.options.target = raw.target;
+  parsed.options.targets = raw.targets;
   for (const OptionSpec& spec : option_specs())
     if ((spec.commands & static_cast<unsigned>(command)) != 0)
       if (auto set = parsed.options.set(spec, spec.standard, Source::standard); !set) return set.error();
   const std::string config = raw.config.empty() ? variable(environment, "STEELYARD_CONFIG") : raw.config;
-  if (!config.empty() && command != Command::inspect && command != Command::export_run)
+  if (!config.empty() && command != Command::inspect && command != Command::export_run &&
+      command != Command::collect)
     if (auto applied = apply_file(parsed.options, config); !applied) return applied.error();
   if (auto applied = apply_environment(parsed.options, environment); !applied) return applied.error();
   if (auto applied = apply_arguments(parsed.options, app, raw); !applied) return applied.error();

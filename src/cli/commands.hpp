@@ -24,6 +24,8 @@ int inspect(const Options& options);
 /// Without MPI.
 int export_run(const Options& options);
 /// Without MPI.
+int collect(const Options& options);
+/// Without MPI.
 int place(const Options& options);
 
 }  // namespace steelyard::cli

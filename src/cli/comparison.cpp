@@ -27,7 +27,8 @@ std::vector<double> paired(const std::vector<std::vector<Figures>>& figures, con
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const double one = ratio.measure == Measure::speed ? a[i].images_per_s / b[i].images_per_s
                                                        : time_of(b[i]) / time_of(a[i]);
-    if (!std::isnan(one)) rounds.push_back(one);  // Infinite by infinite: neither reached the target.
+    if (!std::isnan(one))
+      rounds.push_back(one * ratio.scale);  // Infinite by infinite: neither reached the target.
   }
   return rounds;
 }

@@ -22,7 +22,8 @@ struct Figures {
   double time_to_target_s = 0.0;
 };
 
-/// Images/s or times to the target of a ratio's contestants in the rounds of both, as a / b or b / a.
+/// Images/s or times to the target of a ratio's contestants in the rounds of both, as a / b or b / a, times
+/// the ratio's scale.
 /// @param figures [contestants, rounds]
 std::vector<double> paired(const std::vector<std::vector<Figures>>& figures, const Ratio& ratio);
 
@@ -73,6 +74,8 @@ class Comparison {
   std::string departures_text() const;
   std::string verdict_text() const;
   std::string speed_table() const;
+  /// Speed by nodes and by price; "" where there is one node and no price.
+  std::string rate_table() const;
   std::string outcome_table() const;
   std::string ratio_tables() const;
   nlohmann::json contestants_json() const;

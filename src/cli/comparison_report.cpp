@@ -6,6 +6,7 @@
 
 #include "src/cli/comparison.hpp"
 #include "src/cli/lab.hpp"
+#include "src/cli/rating.hpp"
 #include "src/cli/report.hpp"
 #include "src/cli/staleness_report.hpp"
 
@@ -26,12 +27,6 @@ std::string time_range(const trace::Estimate& e) {
 }
 std::string ratio_range(const trace::Estimate& e) {
   return range(e, fmt::format("{:.3f}", e.low), fmt::format("{:.3f}", e.high));
-}
-
-nlohmann::json finite(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
-
-nlohmann::json estimate_json(const trace::Estimate& e) {
-  return {{"median", finite(e.median)}, {"low", finite(e.low)}, {"high", finite(e.high)}};
 }
 
 /// What a contestant's trainings came to, over its rounds.
@@ -57,6 +52,12 @@ Outcome outcome(const std::vector<Figures>& rounds) {
   return out;
 }
 
+trace::Estimate speed_of(const std::vector<Figures>& rounds) {
+  std::vector<double> speeds;
+  for (const Figures& one : rounds) speeds.push_back(one.images_per_s);
+  return trace::estimate_median(speeds, 1.0 - kAlpha);
+}
+
 std::string ratio_table(const std::vector<Ratio>& all, const std::string& head) {
   Table table({head, "at equal", "ratio", "interval", "confidence %", "differs"});
   for (const Ratio& r : all)
@@ -71,6 +72,7 @@ nlohmann::json ratio_json(const Ratio& r) {
   out.update({{"a", r.a},
               {"b", r.b},
               {"basis", r.basis},
+              {"unlike", r.unlike ? nlohmann::json(r.difference) : nlohmann::json(nullptr)},
               {"measure", r.measure == Measure::speed ? "images_per_s" : "time_to_target"},
               {"rounds", r.rounds.size()},
               {"confidence", r.confidence},
@@ -148,11 +150,16 @@ std::string Comparison::text(const trace::RunTables& tables) const {
   out += injections_text(contest_.contestants);
   for (const std::string& one : asymmetries(contest_, talks(), setup_.launch.topology))
     out += line_text("unalike", one);
+  std::vector<Share> shares;
+  for (const Contestant& c : contest_.contestants)
+    shares.push_back({c.resources.workers, static_cast<std::int64_t>(c.config.global_batch)});
+  if (const std::string scaling = scaling_text(shares); !scaling.empty())
+    out += line_text("scaling", scaling);
   if (contest_.target_accuracy > 0.0)
     out += line_text(
         "target", fmt::format("accuracy {}, evaluated every {} steps; in round r all train with seed {} + r",
                               number_text(contest_.target_accuracy), first.evaluate_every, seed_));
-  out += "\n" + speed_table() + "\n";
+  out += "\n" + speed_table() + "\n" + rate_table();
   const std::string outcomes = outcome_table();
   return out + (outcomes.empty() ? "" : outcomes + "\n") + ratio_tables() + wrapped(verdict_text(), 98) +
          "\n";
@@ -170,9 +177,7 @@ std::string Comparison::speed_table() const {
       continue;
     }
     const bool ps = c.config.mode == "ps";
-    std::vector<double> speeds;
-    for (const Figures& one : results_[i]) speeds.push_back(one.images_per_s);
-    const trace::Estimate speed = trace::estimate_median(speeds, 1.0 - kAlpha);
+    const trace::Estimate speed = speed_of(results_[i]);
     const RoundMedians m = medians(all_, c.label);
     table.add(with({c.label, number_text(speed.median), number_range(speed), number_text(m.step_ms),
                     fmt::format("{:.0f}", m.wait_share), ps ? fmt::format("{:.2f}", m.server_bytes) : "-",
@@ -181,6 +186,28 @@ std::string Comparison::speed_table() const {
   }
   const std::string stragglers = stragglers_text(trials);
   return table.text() + columns.legend() + (stragglers.empty() ? "" : "\n" + stragglers);
+}
+
+std::string Comparison::rate_table() const {
+  const auto says_something = [](const Contestant& c) { return c.resources.price || c.resources.nodes > 1; };
+  if (std::ranges::none_of(contest_.contestants, says_something)) return "";
+  const bool priced = contest_.contestants.front().resources.price.has_value();
+  std::vector<std::string> head = {"contestant", "ranks", "nodes", "images/s per node"};
+  if (priced) head.insert(head.end(), {"price of an hour", "images for a price of 1"});
+  Table table(head);
+  for (std::size_t i = 0; i < contest_.contestants.size(); ++i) {
+    if (gone_[i]) continue;
+    const Contestant& c = contest_.contestants[i];
+    const double speed = speed_of(results_[i]).median;
+    std::vector<std::string> row = {c.label, std::to_string(c.resources.ranks()),
+                                    std::to_string(c.resources.nodes),
+                                    number_text(trace::images_per_s_per_node(speed, c.resources))};
+    if (priced)
+      row.insert(row.end(),
+                 {number_text(*c.resources.price), number_text(trace::images_per_price(speed, c.resources))});
+    table.add(std::move(row));
+  }
+  return table.text() + "\n";
 }
 
 std::string Comparison::outcome_table() const {
@@ -222,6 +249,9 @@ nlohmann::json Comparison::contestants_json() const {
                           {"time_to_target_s", estimate_json(one.time_s)},
                           {"reached", one.reached},
                           {"diverged", gone_[i]}};
+    const trace::Estimate speed = speed_of(results_[i]);
+    row["images_per_s"] = estimate_json(speed);
+    row.update(rates_json(contest_.contestants[i].resources, speed));
     out.push_back(std::move(row));
   }
   return out;

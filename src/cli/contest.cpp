@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "src/cli/rating.hpp"
+
 namespace steelyard::cli {
 namespace {
 
@@ -16,29 +18,41 @@ std::string usual_label(const TrialConfig& config, int ranks) {
 }
 
 Expected<Contestant> contestant(const TrialRequest& request, const ModelSpec& model, std::size_t samples,
-                                const mpi::Topology& topology) {
+                                const mpi::Topology& topology, const std::optional<trace::Price>& price) {
   auto config = finish_config(request, model, samples, topology);
   if (!config) return config.error();
-  return Contestant{usual_label(config.value(), topology.ranks()), config.value(),
-                    warmup_of(request, config.value())};
-}
-
-/// How old the values may be that workers read, and what becomes of stale gradients. Who differs here gets
-/// unlike progress from a step.
-std::string reading(const TrialConfig& config) {
-  if (config.mode != "ps") return "bsp 0";
-  if (config.consistency == "bsp") return fmt::format("bsp {}", config.consistency_options.backup_workers);
-  const ps::StalenessOptions& stale = config.staleness_options;
-  return fmt::format("{} {} {} {} {} {}", config.consistency, config.consistency_options.max_lag,
-                     config.staleness_policy, stale.max_staleness, stale.compensation, stale.recompute);
+  const Roles roles = find_mode(config.value().mode).value()->roles(config.value(), topology.node_of_rank);
+  Contestant made{usual_label(config.value(), topology.ranks()), config.value(),
+                  warmup_of(request, config.value())};
+  made.semantics = semantics_of(config.value(), static_cast<int>(roles.workers.size()), model.replay);
+  made.resources = trace::resources_of(roles.servers, roles.workers, topology.node_of_rank, price);
+  return made;
 }
 
 Ratio ratio(const Contest& contest, std::size_t a, std::size_t b, const std::string& basis) {
   const Contestant& first = contest.contestants[a];
   const Contestant& second = contest.contestants[b];
   Ratio made{first.label, second.label, basis, a, b, {}, {}, 0.95, false};
-  made.unlike = reading(first.config) != reading(second.config);
+  made.difference = unlike_in(first.semantics, second.semantics);
+  made.unlike = !made.difference.empty();
   return made;
+}
+
+/// Beside each ratio at equal ranks that by price, and beside each other that by nodes, where these say more.
+void add_rates(Contest& contest) {
+  std::erase_if(contest.ratios,
+                [](const Ratio& one) { return one.basis == "nodes" || one.basis == "price"; });
+  std::vector<Ratio> rates;
+  for (const Ratio& one : contest.ratios) {
+    const trace::Resources& a = contest.contestants[one.contestant_a].resources;
+    const trace::Resources& b = contest.contestants[one.contestant_b].resources;
+    const bool priced = one.basis == "ranks" && a.price && b.price;
+    if (!priced && a.nodes == b.nodes) continue;
+    Ratio rate = ratio(contest, one.contestant_a, one.contestant_b, priced ? "price" : "nodes");
+    rate.scale = priced ? *b.price / *a.price : static_cast<double>(b.nodes) / a.nodes;
+    rates.push_back(rate);
+  }
+  contest.ratios.insert(contest.ratios.end(), rates.begin(), rates.end());
 }
 
 /// The same pairs, by the time to the target.
@@ -46,6 +60,7 @@ std::vector<Ratio> by_time(std::vector<Ratio> ratios) {
   for (Ratio& one : ratios) {
     one.measure = Measure::time_to_target;
     one.unlike = false;
+    one.difference.clear();
   }
   return ratios;
 }
@@ -67,11 +82,13 @@ Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, 
   auto request = trial_request(options);
   if (!request) return request.error();
   const std::vector<int> servers = options.integers("servers");
+  const auto price = parse_price(options.text("price"));
+  if (!price) return price.error();
   Contest contest;
   const auto add = [&](const char* mode, int count) -> Status {
     request.value().config.mode = mode;
     request.value().config.servers = count;
-    auto one = contestant(request.value(), model, samples, topology);
+    auto one = contestant(request.value(), model, samples, topology, price.value());
     if (!one) return one.error();
     contest.contestants.push_back(std::move(one).value());
     return success();
@@ -92,9 +109,10 @@ Expected<Contest> usual_contest(const Options& options, const ModelSpec& model, 
 /// Options that hold for all trials of a run.
 bool is_of_the_run(const std::string& name) {
   constexpr std::string_view kNames[] = {
-      "trial",         "rounds",  "confirm-rounds", "results",        "name",           "model", "data",
-      "data-dir",      "compute", "wait",           "trace",          "seed",           "json",  "progress",
-      "flush-seconds", "dry-run", "trial-seconds",  "evaluate-every", "target-accuracy"};
+      "trial",   "rounds",        "confirm-rounds", "results",         "name",
+      "model",   "data",          "data-dir",       "compute",         "wait",
+      "trace",   "seed",          "json",           "progress",        "flush-seconds",
+      "dry-run", "trial-seconds", "evaluate-every", "target-accuracy", "price"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
@@ -134,11 +152,13 @@ Expected<TrialRequest> parse_trial(Options options, const std::string& text) {
 Expected<Contest> own_contest(const Options& options, const ModelSpec& model, std::size_t samples,
                               const mpi::Topology& topology) {
   Contest contest;
+  const auto price = parse_price(options.text("price"));
+  if (!price) return price.error();
   for (std::size_t i = 0; i < options.trials().size(); ++i) {
     const std::string& text = options.trials()[i];
     auto request = parse_trial(options, text);
     if (!request) return request.error();
-    auto one = contestant(request.value(), model, samples, topology);
+    auto one = contestant(request.value(), model, samples, topology, price.value());
     if (!one) return Error{fmt::format("--trial '{}': {}", text, one.error().message)};
     // Two trials may be the same configuration, so a letter tells them apart.
     one.value().label = fmt::format("{}: {}", static_cast<char>('A' + i % 26), one.value().label);
@@ -167,6 +187,7 @@ Status check_shares(const Options& options, const Contest& contest) {
 Expected<Contest> fair(const Options& options, Expected<Contest> contest) {
   if (!contest) return contest;
   if (auto good = check_shares(options, contest.value()); !good) return good.error();
+  add_rates(contest.value());
   contest.value().target_accuracy = options.real("target-accuracy");
   if (contest.value().target_accuracy > 0.0) contest.value().target_ratios = by_time(contest.value().ratios);
   return contest;
@@ -181,6 +202,7 @@ const std::vector<Ratio>& decisive_ratios(const Contest& contest) {
 
 void leave_out(Contest& contest, const std::vector<bool>& gone) {
   replace_opponent(contest, contest.ratios, gone);
+  add_rates(contest);
   if (contest.target_accuracy > 0.0) contest.target_ratios = by_time(contest.ratios);
 }
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "src/cli/options.hpp"
+#include "src/cli/semantics.hpp"
 #include "src/cli/settings.hpp"
 #include "src/cli/verdict.hpp"
+#include "src/trace/resources.hpp"
 
 namespace steelyard::cli {
 
@@ -17,11 +19,15 @@ struct Contestant {
   TrialConfig config;
   Step warmup = 0;
   std::string specification{};  ///< As given by --trial.
+  Semantics semantics{};
+  trace::Resources resources{};
 };
 
 struct Contest {
   std::vector<Contestant> contestants;
-  std::vector<Ratio> ratios;           ///< Of images/s, without rounds.
+  /// Of images/s, without rounds: at equal ranks and workers, and by nodes where contestants have unlike
+  /// numbers of them, and by price where one is given.
+  std::vector<Ratio> ratios;
   double target_accuracy = 0.0;        ///< 0: none was asked for.
   std::vector<Ratio> target_ratios{};  ///< With a target: the same pairs by their times to it.
 };

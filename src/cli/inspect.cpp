@@ -32,16 +32,18 @@ bool has_steps(const trace::TrialSummary& summary) { return summary.steps > 0; }
 
 std::string trials_text(const std::vector<TrialView>& trials) {
   const StalenessColumns columns(trials);
-  Table table(with({"contestant", "id", "round", "status", "images/s", "step ms", "loss", "max/mean"},
+  Table table(with({"contestant", "id", "round", "status", "images/s", "step ms", "loss", "max/mean", "PE"},
                    columns.heads()));
   for (const auto& [row, s] : trials)
     table.add(with({std::string(view(row.label)), std::to_string(row.id), std::to_string(row.repeat),
                     std::string(view(row.status)), number_text(s.images_per_s), number_text(s.step_ms.median),
                     number_text(s.loss),
-                    s.server_load.empty() ? "-" : fmt::format("{:.2f}", s.server_bytes.max_over_mean)},
+                    s.server_load.empty() ? "-" : fmt::format("{:.2f}", s.server_bytes.max_over_mean),
+                    fmt::format("{:.2f}", s.pop.parallel_efficiency)},
                    columns.cells({{row, s}})));
   const std::string stragglers = stragglers_text(trials);
-  return table.text() + columns.legend() + (stragglers.empty() ? "" : "\n" + stragglers);
+  return table.text() + "PE: parallel efficiency (POP)\n" + columns.legend() +
+         (stragglers.empty() ? "" : "\n" + stragglers);
 }
 
 /// What some trials came to: who diverged, and where a target was asked for, who reached it.

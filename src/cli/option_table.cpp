@@ -22,7 +22,8 @@ constexpr unsigned kBoth = kTrain | kCompare;
 constexpr unsigned kPlace = static_cast<unsigned>(Command::place);
 constexpr unsigned kExport = static_cast<unsigned>(Command::export_run);
 constexpr unsigned kPlaced = kBoth | kPlace;  // Whoever decides which server owns what.
-constexpr unsigned kAll = kPlaced | static_cast<unsigned>(Command::inspect);
+constexpr unsigned kCollect = static_cast<unsigned>(Command::collect);
+constexpr unsigned kAll = kCollect | kPlaced | static_cast<unsigned>(Command::inspect);
 constexpr double kMost = 9007199254740992.0;  // 2^53: every whole number up to here is a double.
 constexpr double kMostInt = 2147483647.0;
 constexpr double kMostServers = 65536.0;  // That place spends time on.
@@ -203,6 +204,9 @@ const OptionSpec kSpecs[] = {
     {"warmup", kBoth, OptionKind::integer, "20", 0, kMost, "Comparison",
      HELP("first steps of a trial that timings leave out; at most half of its steps")},
 
+    {"price", kCompare | kCollect, OptionKind::text, "", 0, 0, "Comparison",
+     HELP("server=P,worker=P: what a rank of each costs in an hour; rates by price too (default: none)")},
+
     {"wait", kBoth, OptionKind::text, "auto", 0, 0, "Running",
      HELP("what a rank does while it waits\n" + mpi::wait_help())},
     {"instructions", kBoth, OptionKind::text, "auto", 0, 0, "Running",
@@ -222,6 +226,10 @@ const OptionSpec kSpecs[] = {
     {"csv", kPlace, OptionKind::text, "", 0, 0, "Running",
      HELP("write a row for every placement and server to this file; - for standard output, instead of the "
           "tables")},
+    {"csv", kCollect, OptionKind::text, "", 0, 0, "Running",
+     HELP("write a row for every trial to this file; - for standard output, instead of the tables")},
+    {"hdf5", kCollect, OptionKind::text, "", 0, 0, "Running",
+     HELP("write trials, groups and ratios to this HDF5 file, which must not exist")},
     {"write", kPlace, OptionKind::text, "", 0, 0, "Running",
      HELP("write the placement to this file, for --placement explicit:FILE; of one placement alone")},
     {"explain", kPlace, OptionKind::flag, "false", 0, 0, "Running",

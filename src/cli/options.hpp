@@ -15,7 +15,14 @@
 
 namespace steelyard::cli {
 
-enum class Command : std::uint8_t { train = 1, compare = 2, inspect = 4, place = 8, export_run = 16 };
+enum class Command : std::uint8_t {
+  train = 1,
+  compare = 2,
+  inspect = 4,
+  place = 8,
+  export_run = 16,
+  collect = 32
+};
 
 enum class OptionKind : std::uint8_t { text, integer, real, flag, integers, reals };
 
@@ -40,7 +47,8 @@ std::string_view source_name(Source source);
 class Options {
  public:
   Command command = Command::train;
-  std::string target;  ///< inspect, export: the run directory; place: the model.
+  std::string target;                ///< inspect, export: the run directory; place: the model.
+  std::vector<std::string> targets;  ///< collect: run directories, or folders that hold some.
 
   /// Sets and checks a value. Errors name the option, the value, and what is allowed.
   Status set(const OptionSpec& spec, const std::string& value, Source source);

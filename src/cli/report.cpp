@@ -8,6 +8,7 @@
 #include "modes/trial.hpp"
 #include "src/cli/console.hpp"
 #include "src/cli/output_file.hpp"
+#include "src/cli/rating.hpp"
 #include "src/cli/staleness_report.hpp"
 #include "src/model/model.hpp"
 
@@ -18,13 +19,6 @@ using nlohmann::json;
 using trace::view;
 
 bool is_replay(const trace::RunTables& tables) { return tables.model.starts_with("replay:"); }
-
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
-
-json estimate_json(const trace::Estimate& estimate) {
-  return {
-      {"median", number(estimate.median)}, {"low", number(estimate.low)}, {"high", number(estimate.high)}};
-}
 
 std::string interval(const trace::Estimate& e) {
   if (!std::isfinite(e.low) || !std::isfinite(e.high))
@@ -95,10 +89,35 @@ json configuration_json(const std::string& run, const trace::RunTables& tables, 
           {"validity", tables.validity}};
 }
 
+json pop_json(const trace::Pop& pop) {
+  return {{"load_balance", pop.load_balance},
+          {"communication_efficiency", pop.communication_efficiency},
+          {"parallel_efficiency", pop.parallel_efficiency}};
+}
+
+json pops_json(const trace::TrialSummary& s) {
+  json out = pop_json(s.pop);
+  out["worker"] = pop_json(s.worker_pop);
+  out["server"] = s.server_pop ? pop_json(*s.server_pop) : json(nullptr);
+  return out;
+}
+
+std::string pop_text(const trace::TrialSummary& s) {
+  const auto factors = [](const trace::Pop& pop) {
+    return fmt::format("parallel {:.2f} = load balance {:.2f} x communication {:.2f}",
+                       pop.parallel_efficiency, pop.load_balance, pop.communication_efficiency);
+  };
+  std::string text = line_text("efficiency", factors(s.pop));
+  if (s.server_pop)
+    text += line_text("", "workers " + factors(s.worker_pop)) +
+            line_text("", "servers " + factors(*s.server_pop));
+  return text;
+}
+
 json timing_json(const trace::TrialSummary& s) {
   const trace::PhaseTimes& p = s.phases_ms;
   return {{"measured_steps", s.measured_steps},
-          {"images_per_s", number(s.images_per_s)},
+          {"images_per_s", finite_json(s.images_per_s)},
           {"step_ms", estimate_json(s.step_ms)},
           {"phases_ms",
            {{"data", p.data},
@@ -107,12 +126,9 @@ json timing_json(const trace::TrialSummary& s) {
             {"push", p.push},
             {"wait", p.wait},
             {"update", p.update}}},
-          {"goodput_gb_per_s", number(s.goodput_gb_per_s)},
+          {"goodput_gb_per_s", finite_json(s.goodput_gb_per_s)},
           {"worker_max_over_mean", {{"compute", s.worker_busy.max_over_mean}}},
-          {"pop",
-           {{"load_balance", s.pop.load_balance},
-            {"communication_efficiency", s.pop.communication_efficiency},
-            {"parallel_efficiency", s.pop.parallel_efficiency}}}};
+          {"pop", pops_json(s)}};
 }
 
 json server_json(const trace::TrialSummary& s) {
@@ -181,15 +197,15 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   out.update(policy_json(trial.row));
   out.update(staleness_json(s));
   out["steps"] = s.steps;
-  out["loss"] = is_replay(tables) ? json(nullptr) : number(s.loss);
-  out["accuracy"] = number(s.accuracy);
+  out["loss"] = is_replay(tables) ? json(nullptr) : finite_json(s.loss);
+  out["accuracy"] = finite_json(s.accuracy);
   out["accuracy_measure"] = accuracy_name(tables);
-  out["core_busy"] = number(trial.final.core_busy);
+  out["core_busy"] = finite_json(trial.final.core_busy);
   out["parameter_hash"] = fmt::format("{:016x}", trial.final.parameter_hash);
   out["messages"] = s.messages;
-  out["trace_overhead"] = number(s.trace_overhead);
+  out["trace_overhead"] = finite_json(s.trace_overhead);
   out["target_accuracy"] = s.target.accuracy > 0.0 ? json(s.target.accuracy) : json(nullptr);
-  out["time_to_target_s"] = number(s.target.time_s);
+  out["time_to_target_s"] = finite_json(s.target.time_s);
   out["target_step"] = s.target.reached() ? json(s.target.step) : json(nullptr);
   out["status"] = s.diverged ? "diverged" : std::string(view(trial.row.status));
   out["diverged"] =
@@ -197,9 +213,9 @@ json trial_json(const std::string& run, const trace::RunTables& tables, const tr
   out["evaluations"] = json::array();
   for (const trace::EvaluationRow& one : trial.evaluations)
     out["evaluations"].push_back({{"step", one.step},
-                                  {"time_s", number(trace::seconds_after_begin(trial, one.time_ns))},
-                                  {"loss", number(one.loss)},
-                                  {"accuracy", number(one.accuracy)}});
+                                  {"time_s", finite_json(trace::seconds_after_begin(trial, one.time_ns))},
+                                  {"loss", finite_json(one.loss)},
+                                  {"accuracy", finite_json(one.accuracy)}});
   return out;
 }
 
@@ -227,9 +243,7 @@ std::string trial_text(const trace::RunTables& tables, const trace::TrialData& t
                   p.data, p.forward, p.backward, p.push, p.wait, p.update));
   text += line_text("moved", fmt::format("{:.3f} GB/s payload at the workers, {}", s.goodput_gb_per_s,
                                          plural(static_cast<std::int64_t>(s.messages), "message")));
-  text += line_text("efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} x communication {:.2f}",
-                                              s.pop.parallel_efficiency, s.pop.load_balance,
-                                              s.pop.communication_efficiency));
+  text += pop_text(s);
   if (s.pushes > 0)
     text +=
         line_text("pushes", fmt::format("{} applied of {}", with_commas(static_cast<std::int64_t>(s.applied)),

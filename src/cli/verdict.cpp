@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 namespace steelyard::cli {
@@ -116,33 +118,53 @@ std::string winner_said(const Ratio& ratio, bool a_wins, const std::vector<doubl
                      interval(again));
 }
 
-std::string equal_workers_said(const std::vector<Ratio>& ratios) {
+/// "at the same number of workers", "per node".
+std::string basis_said(const std::string& basis) {
+  if (basis == "nodes") return "per node";
+  return basis == "price" ? "for the same price" : "at the same number of " + basis;
+}
+
+std::string basis_family_said(const std::vector<Ratio>& ratios, const std::string& basis) {
   std::string text;
-  for (const std::size_t i : family(ratios, "workers")) {
+  for (const std::size_t i : family(ratios, basis)) {
     const Ratio& r = ratios[i];
     if (r.unlike) continue;
     const std::string finding = !r.differs                ? "cannot be told from"
                                 : r.estimate.median > 1.0 ? words(r).was_ahead
                                                           : words(r).was_behind;
-    text += fmt::format("{}{} {} {}, {} x", text.empty() ? " At the same number of workers: " : "; ", r.a,
-                        finding, r.b, interval(r.estimate));
+    std::string head = " " + basis_said(basis) + ": ";
+    head[1] = static_cast<char>(std::toupper(static_cast<unsigned char>(head[1])));
+    text +=
+        fmt::format("{}{} {} {}, {} x", text.empty() ? head : "; ", r.a, finding, r.b, interval(r.estimate));
   }
   return text.empty() ? text : text + ".";
+}
+
+/// Of the ratios that nothing confirms.
+std::string other_bases_said(const std::vector<Ratio>& ratios) {
+  std::string text;
+  for (const char* basis : {"workers", "nodes", "price"}) text += basis_family_said(ratios, basis);
+  return text;
 }
 
 /// Why images/s do not decide between some contestants, with what they were.
 std::string unlike_said(const std::vector<Ratio>& ratios) {
   std::string list;
-  for (const Ratio& r : ratios)
-    if (r.unlike)
-      list += fmt::format("{}{} / {} {} x at the same number of {}", list.empty() ? "" : "; ", r.a, r.b,
-                          interval(r.estimate), r.basis);
-  return list.empty() ? list
-                      : "images/s alone cannot decide between contestants whose workers read values of "
-                        "different age, since a step of one is not worth a step of the other: " +
-                            list +
-                            "; --target-accuracy, with a model that is trained, compares the times to a test "
-                            "accuracy.";
+  std::vector<std::string> differences;
+  for (const Ratio& r : ratios) {
+    if (!r.unlike) continue;
+    list += fmt::format("{}{} / {} {} x {}", list.empty() ? "" : "; ", r.a, r.b, interval(r.estimate),
+                        basis_said(r.basis));
+    if (std::ranges::find(differences, r.difference) == differences.end())
+      differences.push_back(r.difference);
+  }
+  return list.empty()
+             ? list
+             : fmt::format(
+                   "images/s alone cannot decide between contestants that differ in {}, since a step "
+                   "of one is not worth a step of the other: {}; --target-accuracy, with a model that "
+                   "is trained, compares the times to a test accuracy.",
+                   fmt::join(differences, ", or in "), list);
 }
 
 std::string one_sided_said(const std::vector<Ratio>& ratios) {
@@ -160,7 +182,7 @@ std::string decision_said(const std::vector<Ratio>& ratios, const Candidate& fou
   if (!unlike.empty()) unlike = " But " + unlike;
   return (found.found ? winner_said(ratios[found.ratio], found.a_wins, confirmation, validity.place())
                       : nothing_said(ratios)) +
-         equal_workers_said(ratios) + unlike + one_sided_said(ratios);
+         other_bases_said(ratios) + unlike + one_sided_said(ratios);
 }
 
 }  // namespace
@@ -173,7 +195,14 @@ int rounds_for(std::size_t ratios) {
 }
 
 void judge(std::vector<Ratio>& ratios) {
-  for (const char* basis : {"ranks", "workers"}) judge_family(ratios, family(ratios, basis));
+  for (const char* basis : {"ranks", "workers", "nodes", "price"})
+    judge_family(ratios, family(ratios, basis));
+}
+
+void judge_family(std::vector<Ratio>& ratios) {
+  std::vector<std::size_t> all(ratios.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  judge_family(ratios, all);
 }
 
 Candidate candidate(const std::vector<Ratio>& ratios) {

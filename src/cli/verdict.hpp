@@ -25,7 +25,9 @@ enum class Measure : std::uint8_t {
 struct Ratio {
   std::string a;
   std::string b;
-  std::string basis;  ///< "ranks" or "workers": what the two have in common.
+  /// What the two have in common, "ranks" or "workers"; or what their images/s are divided by, "nodes" or
+  /// "price".
+  std::string basis;
   std::size_t contestant_a = 0;
   std::size_t contestant_b = 0;
   /// Within each round. Of times: infinite where only a reached the target, 0 where only b did; rounds in
@@ -35,9 +37,10 @@ struct Ratio {
   double confidence = 0.95;  ///< Of that interval.
   bool differs = false;      ///< Holm's procedure rejects "the median is 1".
   Measure measure = Measure::speed;
-  /// The two read values of different age, so that a step of one is not worth a step of the other: images/s
-  /// decide nothing.
+  /// A step of one is not worth a step of the other, so that images/s decide nothing.
   bool unlike = false;
+  std::string difference{};  ///< Why, as unlike_in has it; "" where it is.
+  double scale = 1.0;  ///< Of every round: nodes or price of b over those of a, where that is the basis.
 };
 
 /// Rounds that a family of `ratios` needs, so that even the least of Holm's levels can be met with one
@@ -46,6 +49,8 @@ int rounds_for(std::size_t ratios);
 
 /// Fills estimate, confidence and differs; each basis is a family of its own.
 void judge(std::vector<Ratio>& ratios);
+/// The same for ratios that are one family, whatever their bases.
+void judge_family(std::vector<Ratio>& ratios);
 
 /// The contestants that fresh rounds have to confirm.
 struct Candidate {

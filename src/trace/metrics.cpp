@@ -116,33 +116,6 @@ void add_servers(const TrialData& trial, TrialSummary& out) {
   out.server_busy = imbalance(busy);
 }
 
-void add_efficiency(const TrialData& trial, const std::vector<const RankTrial*>& workers,
-                    const Window& window, TrialSummary& out) {
-  std::vector<double> useful;
-  double time = 0.0;
-  for (const RankTrial* worker : workers) {
-    double busy = 0.0;
-    double total = 0.0;
-    for (const StepRow& row : worker->steps) {
-      if (!window.holds(row.step)) continue;
-      busy += compute_ns(row);
-      total += step_ns(row);
-    }
-    useful.push_back(busy);
-    time = std::max(time, total);
-  }
-  out.worker_busy = imbalance(useful);
-  // Server windows cover the warm-up too, so their share of the trial is scaled to the measured steps.
-  const double measured =
-      out.steps > 0 ? static_cast<double>(window.size()) / static_cast<double>(out.steps) : 0.0;
-  for (const RankTrial* server : ranks_with(trial, "server")) {
-    double apply = 0.0;
-    for (const LoadRow& row : server->loads) apply += static_cast<double>(row.apply_ns);
-    useful.push_back(apply * measured);
-  }
-  out.pop = pop(useful, time);
-}
-
 SummaryRow summary_row(std::uint16_t trial, std::string_view metric, const char* role, const Estimate& value,
                        const char* unit) {
   return {trial, text<48>(metric), text<16>(role), value.median, value.low, value.high, text<16>(unit)};
@@ -159,6 +132,12 @@ void add_load_rows(std::uint16_t trial, const std::string& what, const Imbalance
   rows.push_back(plain_row(trial, what + "_cov", "server", i.cov, "1"));
   rows.push_back(plain_row(trial, what + "_gini", "server", i.gini, "1"));
   rows.push_back(plain_row(trial, what + "_percent_imbalance", "server", i.percent_imbalance, "%"));
+}
+
+void add_pop_rows(std::uint16_t trial, const char* role, const Pop& pop, std::vector<SummaryRow>& rows) {
+  rows.push_back(plain_row(trial, "load_balance", role, pop.load_balance, "1"));
+  rows.push_back(plain_row(trial, "communication_efficiency", role, pop.communication_efficiency, "1"));
+  rows.push_back(plain_row(trial, "parallel_efficiency", role, pop.parallel_efficiency, "1"));
 }
 
 void add_staleness_rows(std::uint16_t trial, const TrialSummary& s, std::vector<SummaryRow>& rows) {
@@ -198,13 +177,6 @@ Imbalance imbalance(std::span<const double> load) {
   return result;
 }
 
-Pop pop(std::span<const double> useful, double time) {
-  if (useful.empty() || time <= 0.0) return {};
-  const double greatest = *std::ranges::max_element(useful);
-  if (greatest <= 0.0) return {1.0, 0.0, 0.0};
-  return {mean_of(useful) / greatest, greatest / time, mean_of(useful) / time};
-}
-
 double algorithm_bandwidth(double bytes, double seconds) { return bytes / seconds; }
 
 double allreduce_bus_bandwidth(double bytes, double seconds, int ranks) {
@@ -226,7 +198,7 @@ TrialSummary summarise(const TrialData& trial) {
   out.drops = drop_summary(trial);
   out.wait = wait_summary(trial);
   out.straggler = find_straggler(trial);
-  add_efficiency(trial, workers, window, out);
+  add_efficiency(trial, out);
   out.accuracy = trial.evaluations.empty() ? std::numeric_limits<double>::quiet_NaN()
                                            : trial.evaluations.back().accuracy;
   out.target = time_to_target(trial);
@@ -249,10 +221,10 @@ std::vector<SummaryRow> summary_rows(std::uint16_t trial, const TrialSummary& s)
                                   one("wait_share", "worker", s.wait.share, "1"),
                                   one("goodput", "worker", s.goodput_gb_per_s, "GB/s"),
                                   one("compute_max_over_mean", "worker", s.worker_busy.max_over_mean, "1"),
-                                  one("load_balance", "all", s.pop.load_balance, "1"),
-                                  one("communication_efficiency", "all", s.pop.communication_efficiency, "1"),
-                                  one("parallel_efficiency", "all", s.pop.parallel_efficiency, "1"),
                                   one("trace_overhead", "all", s.trace_overhead, "1")};
+  add_pop_rows(trial, "all", s.pop, rows);
+  add_pop_rows(trial, "worker", s.worker_pop, rows);
+  if (s.server_pop) add_pop_rows(trial, "server", *s.server_pop, rows);
   if (s.target.accuracy > 0.0) rows.push_back(one("time_to_target", "all", s.target.time_s, "s"));
   if (s.server_load.empty()) return rows;
   add_load_rows(trial, "bytes", s.server_bytes, rows);

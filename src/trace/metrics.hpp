@@ -29,13 +29,14 @@ struct Imbalance {
 /// An empty or all-zero load is even.
 Imbalance imbalance(std::span<const double> load);
 
-/// The POP Centre of Excellence's multiplicative model, over the ranks that take part: useful time u_i is
-/// what rank i computes, T the time of the measured steps.
+/// The POP Centre of Excellence's multiplicative model (Rosas, Gimenez, Labarta 2014), over some ranks:
+/// useful time u_i is what rank i computes, T the time of the measured steps.
 struct Pop {
   double load_balance = 1.0;              ///< mean u / max u
   double communication_efficiency = 1.0;  ///< max u / T
   double parallel_efficiency = 1.0;       ///< their product, mean u / T
 };
+/// Of no ranks, or no time: all 1.
 Pop pop(std::span<const double> useful, double time);
 
 /// As nccl-tests defines them: algbw = bytes / time, busbw = algbw 2 (n - 1) / n for an allreduce over n
@@ -86,14 +87,20 @@ struct TrialSummary {
   std::optional<Straggler> straggler;
   std::vector<ServerLoad> server_load;
   Imbalance server_bytes, server_messages, server_busy;
-  Imbalance worker_busy;  ///< Compute time per worker.
-  Pop pop;
+  Imbalance worker_busy;          ///< Compute time per worker.
+  Pop pop;                        ///< Over workers and servers.
+  Pop worker_pop;                 ///< Over the workers, of the same time.
+  std::optional<Pop> server_pop;  ///< Over the servers, of the same time; nothing where there are none.
   double trace_overhead = 0.0;  ///< Time spent on recording / time of the trial, the greatest over the ranks.
   Target target;
   bool diverged = false;  ///< Some loss is not finite, or some value that a step read, or the last one left.
   std::int64_t diverged_step = -1;
   std::string diverged_tensor;  ///< "the loss" where all values were finite.
 };
+
+/// Fills what the workers and servers made of the measured steps: worker_busy and the three Pops. `out.steps`
+/// must stand.
+void add_efficiency(const TrialData& trial, TrialSummary& out);
 
 /// Steps below trial.row.warmup are left out of every timing; counts are of the whole trial.
 TrialSummary summarise(const TrialData& trial);

@@ -32,7 +32,9 @@ Status check_trials(const RunTables& tables, const std::string& path) {
                std::to_string(trials) + " trials of " + std::to_string(tables.ranks) + " ranks"};
 }
 
-Status read_tables(const std::string& path, RunTables& tables) {
+enum class Extent { summary, whole };
+
+Status read_tables(const std::string& path, Extent extent, RunTables& tables) {
   const Handle file({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose});
   if (!file.valid()) return Error{path + " cannot be read as HDF5: " + last_reason()};
   if (read_text(file.id(), "format") != "steelyard-run")
@@ -56,8 +58,11 @@ Status read_tables(const std::string& path, RunTables& tables) {
   tables.validity = read_text(file.id(), "validity");
   tables.trials = read_table<TrialRow>(file.id());
   tables.roles = read_table<RoleRow>(file.id());
-  tables.inventory = read_table<TensorRow>(file.id());
-  tables.placement = read_table<PlacementRow>(file.id());
+  tables.manifest = read_text(file.id(), "manifest");
+  if (extent == Extent::whole) {
+    tables.inventory = read_table<TensorRow>(file.id());
+    tables.placement = read_table<PlacementRow>(file.id());
+  }
   tables.evaluation = read_table<EvaluationRow>(file.id());
   tables.final = read_table<FinalRow>(file.id());
   tables.summary = read_table<SummaryRow>(file.id());
@@ -122,27 +127,39 @@ void make_trials(RunData& run) {
     if (row.trial < trials) run.trials[row.trial].final = row;
 }
 
-}  // namespace
-
-Expected<RunTables> read_run_tables(const std::string& directory) {
+Status open_run(const std::string& directory, Extent extent, RunTables& tables, bool& complete) {
   silence();
   std::error_code ignored;
   if (!fs::is_directory(directory, ignored)) return Error{"run '" + directory + "' is not a directory"};
   if (!fs::exists(directory + "/run.h5", ignored))
     return Error{"'" + directory + "' is not a run directory: it has no run.h5"};
+  complete = fs::exists(directory + "/done", ignored);
+  return read_tables(directory + "/run.h5", extent, tables);
+}
+
+}  // namespace
+
+Expected<RunTables> read_run_tables(const std::string& directory) {
   RunTables tables;
-  if (auto read = read_tables(directory + "/run.h5", tables); !read) return read.error();
+  bool complete = false;
+  if (auto opened = open_run(directory, Extent::whole, tables, complete); !opened) return opened.error();
   return tables;
 }
 
+Expected<RunSummary> read_summary(const std::string& directory) {
+  RunSummary run;
+  run.directory = directory;
+  if (auto opened = open_run(directory, Extent::summary, run.tables, run.complete); !opened)
+    return opened.error();
+  return run;
+}
+
 Expected<RunData> read_run(const std::string& directory) {
-  auto tables = read_run_tables(directory);
-  if (!tables) return tables.error();
+  std::error_code ignored;
   RunData run;
   run.directory = directory;
-  run.tables = std::move(tables).value();
-  std::error_code ignored;
-  run.complete = fs::exists(directory + "/done", ignored);
+  if (auto opened = open_run(directory, Extent::whole, run.tables, run.complete); !opened)
+    return opened.error();
   make_trials(run);
   // A run without trace has no rank files at all, and that is no fault.
   if (!fs::exists(directory + "/ranks", ignored)) return run;

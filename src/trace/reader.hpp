@@ -24,6 +24,16 @@ struct RunData {
 
 /// What run.h5 alone tells. @param directory a run directory: holds run.h5.
 Expected<RunTables> read_run_tables(const std::string& directory);
+
+/// Of that what collect needs, which costs little however large the model is.
+struct RunSummary {
+  std::string directory;
+  RunTables tables;  ///< Without inventory and placement.
+  bool complete = false;
+};
+
+/// @param directory as above.
+Expected<RunSummary> read_summary(const std::string& directory);
 /// @param directory as above.
 Expected<RunData> read_run(const std::string& directory);
 

@@ -1,18 +1,6 @@
-#include "src/trace/rows.hpp"
+#include "src/trace/row_tables.hpp"
 
 namespace steelyard::trace {
-
-#define FIELD(Row, name) \
-  Field { #name, offsetof(Row, name), sizeof(Row::name), kind_of < decltype(Row::name)>() }
-#define TABLE(Row, name, ...)                                  \
-  template <>                                                  \
-  const Table& table<Row>() {                                  \
-    using R = Row;                                             \
-    static constexpr std::array kFields = {__VA_ARGS__};       \
-    static constexpr Table kTable{name, sizeof(Row), kFields}; \
-    return kTable;                                             \
-  }
-#define F(name) FIELD(R, name)
 
 TABLE(EventRow, "events", F(trial), F(step), F(phase), F(peer), F(shard), F(begin_ns), F(end_ns), F(bytes))
 TABLE(StepRow, "steps", F(trial), F(step), F(samples), F(loss), F(begin_ns), F(data_ns), F(forward_ns),
@@ -38,10 +26,6 @@ TABLE(FinalRow, "final", F(trial), F(parameter_hash), F(images_per_s), F(loss), 
       F(trace_overhead), F(core_busy), F(evaluate_every), F(target_accuracy), F(time_to_target_s),
       F(target_step), F(diverged_step), F(diverged_tensor))
 TABLE(SummaryRow, "summary", F(trial), F(metric), F(role), F(value), F(low), F(high), F(unit))
-
-#undef F
-#undef TABLE
-#undef FIELD
 
 std::span<const Table* const> rank_tables() {
   static const std::array kTables = {&table<EventRow>(),     &table<StepRow>(),      &table<LoadRow>(),

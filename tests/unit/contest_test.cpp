@@ -72,6 +72,43 @@ TEST(Contest, TheUsualOneKeepsWhatNeedsNobodyWhoIsGone) {
             "workers; ");
 }
 
+TEST(Contest, ImagesPerSecondDoNotDecideWhereAStepIsNotWorthAStep) {
+  const auto difference = [](const char* second) {
+    return contest({"--trial", "mode=allreduce", "--trial", second}).ratios.front().difference;
+  };
+  EXPECT_EQ(difference("mode=allreduce wire=fp16"), "");
+  EXPECT_EQ(difference("mode=allreduce batch=32"), "the global batch");
+  EXPECT_EQ(difference("mode=allreduce lr=0.5"), "the optimizer or its rate");
+  EXPECT_EQ(difference("mode=allreduce optimizer=adam"), "the optimizer or its rate");
+  EXPECT_EQ(difference("servers=1 backup-workers=1"), "the age of the values that workers read");
+  EXPECT_EQ(difference("servers=1 consistency=asp lr-scale=workers"),
+            "the age of the values that workers read")
+      << "a rate divided by the workers is the rate that was asked for";
+  EXPECT_EQ(difference("servers=1 consistency=asp batch=32"),
+            "the age of the values that workers read and the global batch");
+}
+
+TEST(Contest, WeakScalingDecidesOnlyAmongThoseThatLearnNothing) {
+  const Contest weak = contest({"--servers", "1", "--batch-per-worker", "8"});
+  EXPECT_EQ(pairs(weak.ratios), "ps 1+3 / allreduce 4 by ranks; ps 1+3 / allreduce 3 of 4 by workers; ");
+  EXPECT_EQ(weak.ratios[0].difference, "the global batch");
+  EXPECT_FALSE(weak.ratios[1].unlike);
+}
+
+TEST(Contest, APriceAddsARatioToEachAtEqualRanks) {
+  Contest priced = contest({"--servers", "1,2", "--price", "server=0.5,worker=1"});
+  EXPECT_EQ(
+      pairs(priced.ratios),
+      "ps 1+3 / allreduce 4 by ranks; ps 1+3 / allreduce 3 of 4 by workers; ps 2+2 / allreduce 4 by ranks; "
+      "ps 2+2 / allreduce 2 of 4 by workers; ps 1+3 / allreduce 4 by price; ps 2+2 / allreduce 4 by price; ");
+  EXPECT_DOUBLE_EQ(priced.ratios[4].scale, 4.0 / 3.5);
+  const std::vector<std::vector<Figures>> figures = {{{100, 1, 1}}, {{50, 1, 1}}};
+  EXPECT_DOUBLE_EQ(paired(figures, priced.ratios[4]).front(), 0.5 * 4.0 / 3.5);
+  leave_out(priced, {true, false, false, false, false});
+  EXPECT_DOUBLE_EQ(priced.ratios.back().scale, 3.5 / 3.0) << "ps 2+2 is measured against ps 1+3 now";
+  EXPECT_EQ(priced.ratios.back().basis, "price");
+}
+
 TEST(Contest, RoundsInWhichOneAloneReachedTheTargetCountForThatOne) {
   const double none = std::nan("");
   // Times of a: 2, 2, none, none; of b: 4, none, 4, none.

@@ -8,6 +8,39 @@
 namespace steelyard::trace {
 namespace {
 
+/// Two workers, four steps of 2 ms, the first a slow warm-up.
+TrialData trial() {
+  TrialData data;
+  data.row.warmup = 1;
+  for (int worker = 0; worker < 2; ++worker) {
+    RankTrial rank{"worker", worker, {}, {}, {}};
+    for (int step = 0; step < 4; ++step) {
+      StepRow row{};
+      row.step = step;
+      row.samples = 8;
+      row.loss = static_cast<float>(worker);
+      row.begin_ns = step * 10'000'000;
+      row.end_ns = row.begin_ns + (step == 0 ? 9'000'000 : 2'000'000);
+      row.forward_ns = 1'000'000;
+      row.bytes_out = row.bytes_in = 1'000'000;
+      rank.steps.push_back(row);
+    }
+    data.ranks.push_back(rank);
+  }
+  return data;
+}
+
+/// With two servers that applied for 4 and for 2 ms over the four steps.
+TrialData served_trial() {
+  TrialData data = trial();
+  for (int server = 0; server < 2; ++server) {
+    LoadRow load{};
+    load.apply_ns = server == 0 ? 4'000'000 : 2'000'000;
+    data.ranks.push_back({"server", server, {}, {load}, {}});
+  }
+  return data;
+}
+
 TEST(Metrics, ImbalanceByHand) {
   const Imbalance even = imbalance(std::vector{2.0, 2.0, 2.0});
   EXPECT_DOUBLE_EQ(even.max_over_mean, 1.0);
@@ -29,32 +62,29 @@ TEST(Metrics, PopFactorsMultiply) {
   EXPECT_DOUBLE_EQ(p.parallel_efficiency, p.load_balance * p.communication_efficiency);
 }
 
+// POP's product holds over any ranks of the same time, so the efficiency of all is the mean over the ranks.
+TEST(Metrics, PopByRoleAddsUpToThatOfAll) {
+  const TrialData data = served_trial();
+  const TrialSummary s = summarise(data);
+  ASSERT_TRUE(s.server_pop.has_value());
+  // Three measured steps of 2 ms: workers compute 1 ms of each, servers applied for 3/4 of 4 and of 2 ms.
+  EXPECT_DOUBLE_EQ(s.worker_pop.load_balance, 1.0);
+  EXPECT_DOUBLE_EQ(s.worker_pop.parallel_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(s.server_pop->load_balance, 0.75);
+  EXPECT_DOUBLE_EQ(s.server_pop->communication_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(4 * s.pop.parallel_efficiency,
+                   2 * s.worker_pop.parallel_efficiency + 2 * s.server_pop->parallel_efficiency);
+  EXPECT_FALSE(summarise(trial()).server_pop.has_value());
+  std::size_t by_role = 0;
+  for (const SummaryRow& row : summary_rows(0, s))
+    if (view(row.metric) == "parallel_efficiency") ++by_role;
+  EXPECT_EQ(by_role, 3U) << "all, worker, server";
+}
+
 TEST(Metrics, BusBandwidthAsNcclTestsDefinesIt) {
   EXPECT_DOUBLE_EQ(algorithm_bandwidth(8.0, 2.0), 4.0);
   EXPECT_DOUBLE_EQ(allreduce_bus_bandwidth(8.0, 2.0, 2), 4.0);
   EXPECT_DOUBLE_EQ(allreduce_bus_bandwidth(8.0, 2.0, 4), 6.0);
-}
-
-/// Two workers, four steps of 2 ms, the first a slow warm-up.
-TrialData trial() {
-  TrialData data;
-  data.row.warmup = 1;
-  for (int worker = 0; worker < 2; ++worker) {
-    RankTrial rank{"worker", worker, {}, {}, {}};
-    for (int step = 0; step < 4; ++step) {
-      StepRow row{};
-      row.step = step;
-      row.samples = 8;
-      row.loss = static_cast<float>(worker);
-      row.begin_ns = step * 10'000'000;
-      row.end_ns = row.begin_ns + (step == 0 ? 9'000'000 : 2'000'000);
-      row.forward_ns = 1'000'000;
-      row.bytes_out = row.bytes_in = 1'000'000;
-      rank.steps.push_back(row);
-    }
-    data.ranks.push_back(rank);
-  }
-  return data;
 }
 
 TEST(Metrics, WarmUpIsLeftOutOfTimings) {

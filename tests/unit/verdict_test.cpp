@@ -136,6 +136,15 @@ TEST(Verdict, EqualWorkersAreAFamilyOfTheirOwn) {
             std::string::npos);
 }
 
+TEST(Verdict, PricesAndNodesAreSaidAsMeasured) {
+  const auto text = say({ratio("ps 1", around(1.3, 9)), ratio("ps 1", around(0.7, 9), "price"),
+                         ratio("ps 1", around(1.4, 9), "nodes")},
+                        around(1.3, 9));
+  EXPECT_NE(text.find(" Per node: ps 1 measured faster than allreduce, 1.400"), std::string::npos) << text;
+  EXPECT_NE(text.find(" For the same price: ps 1 measured slower than allreduce, 0.700"), std::string::npos)
+      << text;
+}
+
 TEST(Verdict, RoundsForAFamilyForgiveOneOutlier) {
   EXPECT_EQ(rounds_for(1), 9);
   EXPECT_EQ(rounds_for(2), 10);
