@@ -63,7 +63,7 @@ def check_past_the_end(at: Site) -> None:
 
 
 def check_resume(at: Site) -> None:
-    grid = write_grid(at, "half.toml", servers=[1, 2], steps=3000)
+    grid = write_grid(at, "half.toml", servers=[1, 2], steps=1000)
     job = at.submit("sweep.sbatch", str(grid), options=(*ONE_NODE, "--array=0-2%1"))
     # One done, the next begun: then all is cancelled.
     begun = at.results / "half/001-mode-ps-servers-2/run.h5"
@@ -77,7 +77,7 @@ def check_resume(at: Site) -> None:
     assert missing == "1-2", missing
 
     # All elements again, as someone would who submits the same line: what is done is left out.
-    job = at.submit("sweep.sbatch", str(grid), options=(*ONE_NODE, "--array=0-2%3"))
+    job = at.submit("sweep.sbatch", str(grid), options=(*ONE_NODE, "--array=0-2%2"))
     at.wait_for_all()
     now = done(at, "half")
     assert len(now) == 3 and now["000-mode-ps-servers-1"] == first["000-mode-ps-servers-1"], (now, at.text())

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ class Site:
         return self.cluster.submit(f"--chdir={self.root}", f"--output={self.logs}/{log}", *options,
                                    str(self.root / SCRIPTS / script), *words, STEELYARD_HOME=str(self.root), **variables)
 
-    def wait_for_all(self, seconds: float = 400) -> None:
+    def wait_for_all(self, seconds: float = 600) -> None:
         self.cluster.wait_until(lambda: not self.cluster.jobs(), "all jobs have ended", seconds)
 
     def text(self) -> str:
@@ -50,6 +51,7 @@ def site(nodes: int = 4, requeue_exit: bool = False) -> Iterator[Site]:
     if why := missing():
         print(f"SKIPPED: {why} (scripts/packages_slow.txt; scripts/test --slow installs it)")
         sys.exit(SKIPPED)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # So that the folder goes too.
     with tempfile.TemporaryDirectory(prefix="steelyard-slurm-") as name, \
             Cluster(Path(name) / "cluster", nodes, requeue_exit) as cluster:
         yield Site(cluster, Path(name))
