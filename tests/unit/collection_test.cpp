@@ -43,6 +43,8 @@ trace::RunTables tables_of(const Asked& asked, std::size_t number) {
   trial.seed = asked.seed;
   trial.status = text<16>(asked.status);
   trial.wire = text<8>("fp32");
+  const auto placement = asked.options.find("placement");
+  trial.placement = text<64>(!ps ? "" : placement == asked.options.end() ? "striped" : placement->second);
   const auto found = asked.options.find("consistency");
   trial.consistency = text<16>(ps ? found == asked.options.end() ? "bsp" : found->second : "");
   tables.trials = {trial};
