@@ -23,7 +23,9 @@ bool workers_in_step(const TrialConfig& config) {
 }
 
 Stopping::Stopping(Session& session)
-    : session_(session), in_step_(workers_in_step(session.config)), ring_(session.world.duplicate()) {
+    : session_(session),
+      in_step_(workers_in_step(session.config) || session.roles.workers.size() == 1),
+      ring_(session.world.duplicate()) {
   if (in_step_ && works(session)) workers_ = session.workers.duplicate();
   const int ranks = ring_.size();
   if (ranks == 1) return;

@@ -31,6 +31,8 @@ class Stopping {
   /// Collective over session.world. @param session borrowed.
   explicit Stopping(Session& session);
 
+  /// Whether all workers end after the same step, and nothing of it is dropped; so it is with one alone.
+  bool in_step() const { return in_step_; }
   /// Whether this rank has been told, by its own signal or by the rank before it. Passes it on. Costs a look
   /// at a flag and at the clock, and once a millisecond a look for the message.
   bool told();

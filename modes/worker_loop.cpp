@@ -22,19 +22,19 @@ float mean_loss(const BatchResult& result, std::size_t count) {
 class End {
  public:
   /// Both are borrowed.
-  End(Session& session, Worker& worker)
-      : session_(session),
-        worker_(worker),
-        in_step_(workers_in_step(session.config)),
-        watch_(session, worker) {}
+  End(Session& session, Worker& worker) : session_(session), worker_(worker), watch_(session, worker) {}
 
-  /// Between the forward and the backward pass. @param loss this worker's.
+  /// Between the forward and the backward pass; where a pass is made again the first one counts, because it
+  /// alone pushes every bundle. @param loss this worker's.
   void look(Step step, float loss) {
+    if (step == looked_at_) return;
+    looked_at_ = step;
     const bool told = session_.stopping->ends(step);
+    const bool together = session_.stopping->in_step();
     const bool diverged = watch_.stops(step, loss);
     const bool last = step + 1 == session_.config.steps;
     // What all workers have agreed on is an end like any other; their last pushes count.
-    last_ = worker_.synchronizer.is_last(last || (told && in_step_), diverged || (told && !in_step_));
+    last_ = worker_.synchronizer.is_last(last || (told && together), diverged || (told && !together));
   }
   /// Whether the step under way is the last.
   bool is_last() const { return last_; }
@@ -42,8 +42,8 @@ class End {
  private:
   Session& session_;
   Worker& worker_;
-  bool in_step_;
   DivergenceWatch watch_;
+  Step looked_at_ = -1;
   bool last_ = false;
 };
 

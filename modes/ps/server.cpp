@@ -267,6 +267,8 @@ void Server::answer(int bundle, std::int64_t now_ns) {
 void Server::answer_one(int bundle, int worker, std::int64_t now_ns) {
   Slot& here = slot(bundle);
   Reader& reader = here.readers[at(worker)];
+  // Whoever hears that the training ends makes nothing again.
+  if (stopping_ && std::exchange(reader.again, false)) reader.clock = reader.pushed;
   const bool last = reader.last && !reader.again;
   const std::uint32_t flags = (stopping_ ? kStop : 0U) | (reader.dropped ? kDropped : 0U);
   reader.unanswered = false;

@@ -27,7 +27,7 @@ void PsSynchronizer::values_needed(TensorId tensor) {
 void PsSynchronizer::gradient_ready(TensorId tensor) {
   const trace::Scope scope(session_.recorder, Phase::push);
   for (const BundleId id : plan_.bundles_of_tensor[tensor])
-    if (--exchanges_[id].missing == 0 && (!again_ || exchanges_[id].dropped)) push(id);
+    if (--exchanges_[id].missing == 0 && (!again_ || exchanges_[id].again)) push(id);
   progress();
 }
 
@@ -60,7 +60,7 @@ void PsSynchronizer::push(BundleId id) {
   const Bundle& bundle = plan_.bundles[id];
   const std::int64_t begin_ns = session_.recorder.now_ns();
   exchanges_[id].answered = false;
-  exchanges_[id].dropped = false;
+  exchanges_[id].again = false;
   ++unanswered_;
   channel_.push(id, push_header(id));
   const Moved moved = channel_.pushed(id);
@@ -76,13 +76,16 @@ void PsSynchronizer::note(std::span<const WorkerChannel::Arrival> arrivals) {
     require(!exchange.answered && arrival.version > exchange.version,
             "a reply answers a push and carries newer values than the one before");
     exchange.answered = true;
-    exchange.dropped = (arrival.flags & kDropped) != 0;
+    const bool dropped = (arrival.flags & kDropped) != 0;
+    const bool stops = (arrival.flags & kStop) != 0;
+    // A server that ends the training waits for nothing to be made again; one that did not know yet does.
+    exchange.again = recomputes_ && dropped && !stops;
     versions_.advance(exchange.version, arrival.version);
     exchange.version = arrival.version;
     exchange.waited_for = other_worker(arrival);
-    heard_stop_ = heard_stop_ || (arrival.flags & kStop) != 0;
+    heard_stop_ = heard_stop_ || stops;
     --unanswered_;
-    session_.drops += exchange.dropped ? 1 : 0;
+    session_.drops += dropped ? 1 : 0;
     const Moved moved = channel_.pulled(arrival.bundle);
     session_.recorder.count_received(moved.bytes, moved.messages);
   }
@@ -125,7 +128,7 @@ void PsSynchronizer::finish_step(Step, bool last) {
 }
 
 Step PsSynchronizer::next_step(Step step) {
-  again_ = recomputes_ && !heard_stop_ && std::ranges::any_of(exchanges_, &Exchange::dropped);
+  again_ = std::ranges::any_of(exchanges_, &Exchange::again);
   if (again_) return step;
   if (!skips_ || last_) return step + 1;
   return catch_up(step + 1);

@@ -27,7 +27,7 @@ class PsSynchronizer final : public Synchronizer {
   struct Exchange {
     std::size_t missing = 0;   ///< Tensors whose gradient is not ready.
     bool answered = true;      ///< The last push has its reply.
-    bool dropped = false;      ///< And was dropped.
+    bool again = false;        ///< And is to be made anew.
     std::int64_t version = 0;  ///< Of the values here.
     int waited_for = -1;       ///< Other worker whose push let the read be answered.
   };

@@ -135,8 +135,11 @@ TEST(Options, BadValuesAreNamedWithWhatIsAllowed) {
   EXPECT_TRUE(trial_request(sharded.value().options).value().config.sharded_optimizer);
   EXPECT_EQ(trial_request(parse({"train", "--wire", "bf16"}).value().options).value().config.wire, "bf16");
   EXPECT_NE(reason({"train", "--stpes", "3"}).find("--stpes"), std::string::npos);
-  EXPECT_EQ(reason({"trian"}), "unknown command 'trian'; choose one of: train, compare, inspect, place");
-  EXPECT_EQ(reason({}), "no command; choose one of: train, compare, inspect, place; see steelyard --help");
+  EXPECT_EQ(reason({"trian"}),
+            "unknown command 'trian'; choose one of: train, compare, inspect, export, collect, place");
+  EXPECT_EQ(
+      reason({}),
+      "no command; choose one of: train, compare, inspect, export, collect, place; see steelyard --help");
 }
 
 TEST(Options, BadVariablesAndFilesAreNamed) {
