@@ -103,7 +103,7 @@ def check_compare(folder: Path) -> None:
 
 def check_calibration(folder: Path) -> None:
     """Nothing is recorded yet, so there is no run."""
-    job = start(2, "compare", "--model", "replay:lenet", "--compute-ms", "400", "--results", str(folder), "--name", "none", "--progress", "always")
+    job = start(2, "compare", "--model", "replay:lenet", "--compute-ms", "400", "--batch-per-worker", "32", "--results", str(folder), "--name", "none", "--progress", "always")
     text = ""
     while "how long a step takes" not in text:
         text += os.read(job.stderr.fileno(), 4096).decode()
