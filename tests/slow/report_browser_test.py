@@ -114,7 +114,7 @@ def check_page(folder: Path) -> None:
     try:
         driver.set_page_load_timeout(600)
         driver.get((folder / "r.html").as_uri())
-        figures = driver.execute_script("return [...document.querySelectorAll('.plot')].map(plot => plot.id)")
+        figures = driver.execute_script("return [...document.querySelectorAll('.drawing')].map(plot => plot.id)")
         assert len(figures) == len(shown.titles()) - ("Not used, or not whole" in shown.titles()) > 12, figures
         for identity in figures:
             check_drawn(driver, identity)
