@@ -63,12 +63,12 @@ def check_drawn(driver: Any, identity: str) -> None:
     """Marks of every trace, inside the figure, axes with titles."""
     said = driver.execute_script("""
         const plot = document.getElementById(arguments[0]), box = plot.getBoundingClientRect();
-        const inside = [...plot.querySelectorAll('.legendtext, .xtitle, .ytitle, .gtitle')].every(text => {
+        const inside = [...plot.querySelectorAll('.legendtext, .infolayer [class$="title"] text')].every(text => {
           const at = text.getBoundingClientRect();
           return at.left >= box.left - 1 && at.right <= box.right + 1 && at.top >= box.top - 1 && at.bottom <= box.bottom + 1;
         });
         return {traces: plot.data.length, drawn: plot.querySelectorAll('.trace').length, inside: inside,
-                marks: plot.querySelectorAll('.trace path').length, titles: plot.querySelectorAll('.xtitle').length,
+                marks: plot.querySelectorAll('.trace path').length, titles: plot.querySelectorAll('[class^="g-x"][class$="title"] text').length,
                 panels: plot.querySelectorAll('.subplot').length, width: box.width};""", identity)
     assert said["marks"] >= said["traces"] > 0, (identity, said)
     assert said["inside"], (identity, "a label or legend is cut", said)
@@ -114,7 +114,7 @@ def check_page(folder: Path) -> None:
     try:
         driver.set_page_load_timeout(600)
         driver.get((folder / "r.html").as_uri())
-        figures = driver.execute_script("return [...document.querySelectorAll('.plot')].map(plot => plot.id)")
+        figures = driver.execute_script("return [...document.querySelectorAll('.drawing')].map(plot => plot.id)")
         assert len(figures) == len(shown.titles()) - ("Not used, or not whole" in shown.titles()) > 12, figures
         for identity in figures:
             check_drawn(driver, identity)
