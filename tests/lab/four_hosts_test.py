@@ -1,5 +1,5 @@
-"""Four hosts over TCP: names, topology and clocks are right in the trace; a narrow link shows as the slow server, or as the slow worker;
-weights cure it. Exported, a bundle's way is in order across hosts."""
+"""Four hosts over TCP: names, topology and clocks are right in the trace; a narrow link shows as the slow server.
+Exported, a bundle's way is in order across hosts. A signal ends all of them."""
 import json
 import signal
 import subprocess
@@ -54,7 +54,7 @@ def wait_ns(events: np.ndarray, wait: int, server: int) -> int:
 
 
 def the_slow_server_shows(folder: str) -> None:
-    said = program(folder, "server", "train", "--mode", "ps", "--servers", "2", *TRAFFIC, "--steps", "20", "--warmup", "4")
+    said = program(folder, "server", "train", "--mode", "ps", "--servers", "2", *TRAFFIC, "--steps", "12", "--warmup", "4")
     the_trace_says_where(folder, "server")
     assert said["transport"] == "message" and said["server_max_over_mean"]["bytes"] < 1.1, said
     files = rank_files(folder, "server")
@@ -63,21 +63,6 @@ def the_slow_server_shows(folder: str) -> None:
     slow, fast = (sum(wait_ns(events[worker], phases["wait"], server) for worker in (2, 3)) for server in (SLOW, 1))
     print(f"the slow server has equal bytes and {slow / max(fast, 1):.1f} x the waiting of the other")
     assert slow > 2 * fast, (slow, fast)
-
-
-def the_slow_worker_shows(folder: str) -> None:
-    said = program(folder, "worker", "train", "--mode", "ps", "--servers", "1", "--server-ranks", "last", *TRAFFIC, "--compute-ms", "60", "--steps", "20",
-                   "--warmup", "4")
-    assert said["straggler"] and said["straggler"]["rank"] == SLOW and said["straggler"]["reason"] == "wait", said["straggler"]
-
-
-def weights_cure_it(folder: str) -> None:
-    said = program(folder, "weights", "compare", *TRAFFIC, "--steps", "10", "--warmup", "2", "--rounds", "6", "--confirm-rounds", "0",
-                   "--trial", "mode=ps servers=2 server-weight=1,5", "--trial", "mode=ps servers=2")
-    the_trace_says_where(folder, "weights")
-    ratio = said["ratios"][0]
-    print(f"weights 1,5 / plain striped: {ratio['median']:.2f} [{ratio['low']}, {ratio['high']}]")
-    assert ratio["low"] is not None and ratio["low"] > 1.3, ratio
 
 
 def exported_ways_are_in_order(folder: str) -> None:
@@ -119,8 +104,6 @@ def main() -> None:
         must("up", str(HOSTS), "--link", "500mbit", "--host", f"{SLOW + 1}:link=100mbit")
         with tempfile.TemporaryDirectory(prefix="steelyard-test-") as folder:
             the_slow_server_shows(folder)
-            the_slow_worker_shows(folder)
-            weights_cure_it(folder)
             exported_ways_are_in_order(folder)
             a_signal_stops_all_hosts(folder)
     finally:

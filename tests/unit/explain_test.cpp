@@ -65,7 +65,7 @@ TEST(Explain, ARuleThatPutsLargeTensorsTogether) {
   EXPECT_EQ(second_of(text),
             "striped would cure it: its fullest server holds 800 B, 1.00 fair shares; it cuts no tensor and "
             "takes 2 "
-            "messages a step instead of 2.");
+            "messages a step, as many as now.");
 }
 
 TEST(Explain, WeightsThatAreNotHeeded) {
