@@ -88,6 +88,13 @@ TEST(Contest, ImagesPerSecondDoNotDecideWhereAStepIsNotWorthAStep) {
             "the age of the values that workers read and the global batch");
 }
 
+TEST(Contest, OnlyServersDivideTheRateByTheWorkers) {
+  const Contest mixed =
+      contest({"--servers", "1", "--consistency", "asp", "--lr-scale", "workers", "--lr", "0.6"});
+  for (const Contestant& one : mixed.contestants)
+    EXPECT_FLOAT_EQ(one.config.optimizer_options.rate, one.config.mode == "ps" ? 0.2F : 0.6F) << one.label;
+}
+
 TEST(Contest, WeakScalingDecidesOnlyAmongThoseThatLearnNothing) {
   const Contest weak = contest({"--servers", "1", "--batch-per-worker", "8"});
   EXPECT_EQ(pairs(weak.ratios), "ps 1+3 / allreduce 4 by ranks; ps 1+3 / allreduce 3 of 4 by workers; ");
