@@ -251,8 +251,8 @@ Expected<TrialConfig> finish_config(const TrialRequest& request, const ModelSpec
     return Error{
         fmt::format("--piece-bytes {}: must be 0, or {} to 2147483647", config.piece_bytes, kLeastPiece)};
   if (config.mode == "ps") config.policy_copies = ps::policy_copies(config, workers);
-  if (config.rate_by_workers && config.mode == "ps")
-    config.optimizer_options.rate /= static_cast<float>(workers);
+  config.rate_by_workers = config.rate_by_workers && config.mode == "ps";
+  if (config.rate_by_workers) config.optimizer_options.rate /= static_cast<float>(workers);
   if (auto good = check_trial(config, model, topology); !good) return good.error();
   return config;
 }
