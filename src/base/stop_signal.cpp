@@ -21,7 +21,7 @@ void catch_stop_signals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, nullptr);
   sigaction(SIGUSR2, &action, nullptr);
-  action.sa_flags = SA_RESTART | SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // The macros are of unlike signs.
   sigaction(SIGTERM, &action, nullptr);
 }
 
