@@ -70,7 +70,7 @@ trace::GroupRow group_row(const Collection& collection, std::size_t number) {
   const Collected& first = collection.trials[group.trials.front()];
   trace::GroupRow row{};
   row.group = static_cast<std::int32_t>(number);
-  row.name = text<256>(group.name);
+  row.name = text<1024>(group.name);
   for (const std::size_t i : group.trials) {
     row.trials += collection.trials[i].good() ? 1 : 0;
     row.diverged += view(collection.trials[i].row.status) == "diverged" ? 1 : 0;

@@ -49,7 +49,7 @@ struct CollectedRow {
 /// Trials that differ only in seed or repeat. Medians over them, with 95 % intervals.
 struct GroupRow {
   std::int32_t group;
-  Text<256> name;
+  Text<1024> name;
   std::int32_t trials, diverged;
   std::int32_t servers, workers, nodes;
   double images_per_s, images_per_s_low, images_per_s_high;
