@@ -16,6 +16,7 @@
 #include "modes/ps/server_loop.hpp"
 #include "modes/ps/server_messages.hpp"
 #include "modes/ps/synchronizer.hpp"
+#include "modes/stopping.hpp"
 #include "src/mpi/topology.hpp"
 #include "src/trace/metrics.hpp"
 #include "tests/bench/support/command_line.hpp"
@@ -74,6 +75,8 @@ class Exchange {
     recorder_.begin_trial(0, config_.steps);
     Session session{config_,        roles_,         model_,          dataset_,    bench_.world, bench_.pushes,
                     bench_.replies, bench_.workers, bench_.topology, bench_.wait, recorder_,    [](Step) {}};
+    Stopping stopping(session);  // Servers look at it.
+    session.stopping = &stopping;
     const ps::Transport transport{{{shared_, shared_, false}}, shared_ ? "shared" : "message", "none", ""};
     std::optional<ps::NodeMemory> memory;
     if (shared_) memory.emplace(bench_.world, plan_, ps::NodeRoles{{0}, {0}}, transport.nodes.front());
@@ -83,6 +86,7 @@ class Exchange {
       seconds = work(session, node);
     else
       ps::serve(session, plan_, transport, 0, node);
+    stopping.finish();
     return seconds;
   }
 
@@ -108,8 +112,9 @@ class Exchange {
     std::ranges::fill(parameters.gradient(0), 1.0F);
     recorder_.begin_step(step);
     const double begin_s = now_s();
+    const bool last = synchronizer.is_last(step + 1 == config_.steps, false);
     synchronizer.gradient_ready(0);
-    synchronizer.finish_step(step, step + 1 == config_.steps);
+    synchronizer.finish_step(step, last);
     synchronizer.values_needed(0);
     return now_s() - begin_s;
   }
