@@ -69,10 +69,8 @@ bool Stopping::ends(Step step) {
 bool Stopping::agreed(Step step) {
   if (workers_->size() == 1) return told();
   if (agreement_.under_way()) {
-    if (!agreement_.test()) {
-      const trace::Scope scope(session_.recorder, trace::Phase::wait);
-      mpi::wait_until(mpi::polling(session_.wait), [this] { return agreement_.test(); });
-    }
+    std::optional<trace::Scope> waiting;
+    if (!agreement_.test()) waiting.emplace(session_.recorder, trace::Phase::wait);
     const auto [stop, steps] = agreement_.wait(session_.wait);
     if (stop != 0) return true;
     next_agreement_ = agreement_began_ + steps;
