@@ -140,13 +140,12 @@ def serve(folder: Path, nodes: int) -> None:
     """The first process of the cluster's namespace: starts the daemons, and buries what they leave. Never returns."""
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], check=True)
     subprocess.run(["mount", "--bind", str(folder / "hosts"), "/etc/hosts"], check=True)
-    with (folder / "log/daemons.log").open("w") as log:
-        first, *others = daemons(folder, nodes)
-        subprocess.Popen(first, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        while not (folder / "munge.sock").exists():
-            time.sleep(0.02)  # Only spares the core; the condition decides.
-        for command in others:
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    first, *others = daemons(folder, nodes)
+    subprocess.Popen(first, stdin=subprocess.DEVNULL)
+    while not (folder / "munge.sock").exists():
+        time.sleep(0.02)  # Only spares the core; the condition decides.
+    for command in others:
+        subprocess.Popen(command, stdin=subprocess.DEVNULL)
     while True:
         os.wait()
 
@@ -172,8 +171,9 @@ class Cluster:
                    str(Path(__file__).resolve()), "serve", str(self.folder), "--nodes", str(self.nodes)]
         libc = ctypes.CDLL(None)  # A test that is killed takes its cluster along.
         bind = None if self.detached else lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        self.process = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, preexec_fn=bind,
-                                        start_new_session=True)
+        with (self.folder / "log/daemons.log").open("w") as log:  # Not ours: who reads our output would wait for its end.
+            self.process = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            preexec_fn=bind, start_new_session=True)
         (self.folder / "process").write_text(str(self.process.pid))
         deadline = time.monotonic() + 60
         while self.idle() != self.nodes:
