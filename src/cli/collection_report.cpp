@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "src/cli/console.hpp"
@@ -142,10 +143,12 @@ std::string rate_table(const CollectionTables& tables) {
   return table.text() + "\n";
 }
 
+constexpr const char* kTooFew = "too few pairs";
+
 std::string finding(const RatioRow& row) {
   if (view(row.basis).empty()) return "speed-up";
   if (row.ranked == 0) return "not ranked";
-  if (row.pairs < kLeastRounds) return "too few pairs";
+  if (row.pairs < kLeastRounds || !std::isfinite(row.low)) return kTooFew;
   if (row.differs == 0) return "unclear";
   return row.ratio > 1.0 ? "ahead" : "behind";
 }
@@ -154,9 +157,13 @@ std::string finding(const RatioRow& row) {
 std::string ratio_table(const CollectionTables& tables, std::string_view measure, const char* head) {
   Table table({head, "at equal", "scaling", "pairs", "ratio", "interval", ""});
   bool any = false;
+  bool too_few = false;
+  std::map<std::int32_t, std::size_t> families;
   for (const RatioRow& row : tables.ratios) {
     if (view(row.measure) != measure) continue;
     any = true;
+    ++families[row.family];
+    too_few = too_few || finding(row) == kTooFew;
     const bool bounded = std::isfinite(row.low) && std::isfinite(row.high);
     table.add({name_of(tables, row.a) + " / " + name_of(tables, row.b),
                view(row.basis).empty() ? "-" : std::string(view(row.basis)),
@@ -165,8 +172,13 @@ std::string ratio_table(const CollectionTables& tables, std::string_view measure
                finding(row)});
   }
   if (!any) return "";
-  return table.text() +
-         "intervals at the confidence that Holm's correction asks for; unclear: it may be 1\n\n";
+  const std::size_t most = std::ranges::max(families | std::views::values);
+  return table.text() + "intervals at the confidence that Holm's correction asks for; unclear: it may be 1" +
+         (too_few
+              ? fmt::format("\n{}: {} judged together need{} at least {}", kTooFew, counted(most, "ratio"),
+                            most == 1 ? "s" : "", std::max(rounds_needed(most), kLeastRounds))
+              : "") +
+         "\n\n";
 }
 
 /// In words: what images/s cannot rank, and what scaling is.

@@ -74,7 +74,7 @@ std::optional<std::string> too_few(const std::vector<Ratio>& ratios) {
   if (rounds < kLeastRounds)
     return fmt::format("No verdict: {} rounds were run and at least {} are needed.", rounds, kLeastRounds);
   const auto count = std::max<std::size_t>(family(ratios, "ranks").size(), 1);
-  const int needed = trace::samples_needed(kAlpha / static_cast<double>(count));
+  const int needed = rounds_needed(count);
   if (rounds >= needed) return std::nullopt;
   return fmt::format("No verdict: with {} ratios at least {} rounds are needed, and {} were run.", count,
                      needed, rounds);
@@ -228,6 +228,10 @@ bool has_winner(const std::vector<Ratio>& ratios, const Candidate& found,
   if (!found.a_wins)
     for (double& one : fresh) one = 1.0 / one;
   return trace::estimate_median(fresh, 1.0 - kAlpha).low > 1.0;
+}
+
+int rounds_needed(std::size_t ratios) {
+  return trace::samples_needed(kAlpha / static_cast<double>(std::max<std::size_t>(ratios, 1)));
 }
 
 std::string verdict(const std::vector<Ratio>& ratios, const Candidate& found,

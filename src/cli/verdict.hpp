@@ -14,6 +14,9 @@ namespace steelyard::cli {
 
 inline constexpr double kAlpha = 0.05;
 inline constexpr int kLeastRounds = 6;
+/// The fewest rounds that can tell each of `ratios` ratios in one family from 1 (Holm's first level, sign
+/// test).
+int rounds_needed(std::size_t ratios);
 
 /// What two contestants are compared by. In either a ratio above 1 says that a is ahead.
 enum class Measure : std::uint8_t {
