@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.support.report import SAMPLE, must, report, summary  # noqa: E402
+from tests.support.report import SAMPLE, Report, must, report, summary  # noqa: E402
 from tests.support.steelyard import Workplace  # noqa: E402
 
 POINTS = {"000-ps-1": ("--mode", "ps", "--servers", "1"), "001-ps-2": ("--mode", "ps", "--servers", "2"),
@@ -35,6 +35,7 @@ def check_sweep(folder: Path) -> None:
     assert ratio["x"] == ["1:3", "2:2"], ratio
     assert all(abs(a / b - 1) < 1e-5 for a, b in zip(ratio["y"], [median["000-ps-1"], median["001-ps-2"]])), (ratio, median)
     check_load(folder, shown.figure("server-load"))
+    check_waits(folder, shown)
     check_learning(folder, shown.figure("learning"))
     kinds = {path.suffix for path in figures.iterdir()}
     assert kinds == {".png", ".svg"} and len(list(figures.iterdir())) == 2 * shown.page.count("Plotly.newPlot"), list(figures.iterdir())
@@ -51,6 +52,29 @@ def check_load(folder: Path, traces: list[dict]) -> None:
         wanted = float(own["bytes_in"].sum() + own["bytes_out"].sum()) / 60 / 1e6
         drawn = next(trace for trace in traces if trace["name"] == "ps 2+2")["y"][server]
         assert abs(drawn / wanted - 1) < 1e-9, (server, drawn, wanted)
+
+
+def check_waits(folder: Path, shown: Report) -> None:
+    """Time waited for each server is that of /reads; the timeline gives each wait the colour and entry of its server."""
+    with h5py.File(folder / "sweep" / "001-ps-2" / "run.h5") as file:
+        reads, placement, warmup = file["reads"][:], file["placement"][:], int(file["trials"]["warmup"][0])
+        events, phases = file["events"][:], h5py.check_enum_dtype(file["events"].dtype["phase"])
+    owner = dict(zip(placement["shard"].tolist(), placement["server"].tolist()))
+    measured = reads[reads["step"] >= warmup]
+    drawn = [trace for trace in shown.figure("server-load") if trace["name"] == "ps 2+2"][3]["y"]
+    for server in (0, 1):
+        own = [int(row["wait_ns"]) for row in measured if owner[int(row["shard"])] == server]
+        wanted = sum(own) / 2 / (60 - warmup) / 1e6
+        assert abs(drawn[server] - wanted) <= 1e-9 * wanted, (server, drawn, wanted)
+    assert sum(drawn) > 0, drawn
+    spans = [(trace["name"], y, text) for trace in shown.figure("timeline-02") for y, text in zip(trace["y"], trace["hovertext"])]
+    waits = [(name, text) for name, row, text in spans if row.startswith("worker") and ": wait" in text]
+    assert waits and all(f"with {name}" in text for name, text in waits), waits[:5]
+    known = {f"{(end - begin) / 1e6:.3f} ms" for begin, end in events[events["phase"] == phases["wait"]][["begin_ns", "end_ns"]].tolist()}
+    assert all(text.split("<br>")[0].rpartition(": ")[2] in known for _, text in waits), waits[:5]
+    assert all(row == name for name, row, text in spans if "on the way" in text), spans[:5]
+    assert {row for _, row, text in spans if "on the way" in text} == {"server 0", "server 1"}, spans[:5]
+    assert {name for name, row, _ in spans if row.startswith("server")} >= {"server 0", "server 1"}, spans[:5]
 
 
 def check_learning(folder: Path, traces: list[dict]) -> None:
@@ -70,7 +94,7 @@ def check_comparison(folder: Path) -> None:
     assert kept["verdict"] in shown.text(), (kept["verdict"], shown.text()[:1500])
     ratio = kept["ratios"][0]
     assert f"{ratio['a']} / {ratio['b']}" in shown.text() and f"{ratio['median']:.3f}" in shown.text()
-    assert {trace["name"] for trace in shown.figure("staleness")} == {"B: ps 1+2"}
+    assert {trace["name"] for trace in shown.figure("staleness")} == {"B: ps 1+2 consistency=asp"}
     bars = shown.figure("throughput")[0]
     assert bars["error_x"]["array"] and max(bars["error_x"]["array"]) > 0, "six rounds have an interval"
     (folder / "compare" / "comparison.json").unlink()

@@ -14,6 +14,12 @@ MARKERS = (("circle", "o"), ("square", "s"), ("diamond", "D"), ("triangle-up", "
 MOST_SERIES = len(PALETTE)
 
 
+def tint(color: str, share: float) -> str:
+    """`share` of the colour on white."""
+    parts = [round(255 - share * (255 - int(color[at : at + 2], 16))) for at in (1, 3, 5)]
+    return "#" + "".join(f"{part:02X}" for part in parts)
+
+
 @dataclass
 class Series:
     """One entry of the legend in one panel. `low` and `high` are ends of intervals, NaN where there is none."""
@@ -32,6 +38,7 @@ class Series:
     width: float = 0.8  # span: of its row,
     offset: float = -0.4  # and where in it that begins, from the middle.
     marked: bool = False  # line: points too
+    in_legend: bool = True
 
     @property
     def fill(self) -> str:

@@ -100,8 +100,9 @@ def estimate(values: list[float]) -> Estimate:
 
 @dataclass
 class Contestant:
-    label: str
+    label: str  # Says what differs.
     trials: list[Trial]  # That ended well, without the fresh rounds that confirm.
+    weights: list[float] = field(default_factory=list)  # --server-weight, where it is used
     failed: int = 0  # Trials that diverged or did not end.
     place: int = 0  # In its section, for its colour.
 
@@ -112,6 +113,15 @@ class Contestant:
     @property
     def is_ps(self) -> bool:
         return self.row["mode"] == "ps"
+
+    def weigh(self, said: object) -> None:
+        """@param said the option's value: text, a list, or a number for all servers alike."""
+        parts = said if isinstance(said, list) else str(said or "").split(",")
+        self.weights = [float(part) for part in parts] if self.is_ps and len(parts) == self.row["servers"] > 1 else []
+
+    def expected_share(self, server: int) -> float:
+        """Of the bytes of all servers."""
+        return self.weights[server] / sum(self.weights) if self.weights else 1.0 / self.row["servers"]
 
     @property
     def is_asynchronous(self) -> bool:
@@ -133,7 +143,6 @@ class Section:
     title: str
     runs: list[Run]
     contestants: list[Contestant] = field(default_factory=list)
-    specifications: list[str] = field(default_factory=list)  # "A: servers=4 placement=range"
 
     @property
     def comparison(self) -> dict[str, Any] | None:
@@ -175,18 +184,35 @@ def gather(trials: list[tuple[Any, str, Trial]]) -> list[Contestant]:
     return [one for one in kept.values() if one.trials]
 
 
-def specified(run: Run, notes: Notes) -> list[str]:
-    """What the letters of a comparison by --trial stand for."""
+def settings_of(run: Run, notes: Notes) -> list[dict[str, str]]:
+    """Of a comparison: what each --trial says, in the order of their letters."""
     said = options_of(run, notes).get("trial") or []
-    return [f"{chr(ord('A') + place)}: {text}" for place, text in enumerate(said if isinstance(said, list) else [said])]
+    return [dict(one.split("=", 1) for one in text.split()) for text in (said if isinstance(said, list) else [said])]
 
 
-def of_comparison(run: Run) -> list[Contestant]:
+def differing(settings: list[dict[str, str]], place: int) -> list[str]:
+    """Settings of one contestant that not all have, without what its label says."""
+    return [
+        f"{name}={value}"
+        for name, value in settings[place].items()
+        if name not in ("mode", "servers", "workers") and not all(other.get(name) == value for other in settings)
+    ]
+
+
+def of_comparison(run: Run, notes: Notes) -> list[Contestant]:
     trials = [trial for trial in run.trials if not trial.row["confirmation"]]
     found = gather([(trial.row["label"], trial.row["label"], trial) for trial in trials])
     said = [row["label"] for row in (run.comparison or {}).get("contestants", [])]
     order = {label: place for place, label in enumerate(said)}
-    return sorted(found, key=lambda one: (order.get(one.label, len(order)), one.row["mode"], one.row["servers"], one.label))
+    found.sort(key=lambda one: (order.get(one.label, len(order)), one.row["mode"], one.row["servers"], one.label))
+    settings, common = settings_of(run, notes), options_of(run, notes).get("server-weight")
+    for one in found:
+        letter, separator, _ = one.label.partition(": ")
+        place = ord(letter) - ord("A") if separator else len(settings)
+        own = settings[place] if place < len(settings) else {}
+        one.label = " ".join([one.label, *(differing(settings, place) if own else [])])
+        one.weigh(own.get("server-weight", common))
+    return found
 
 
 def of_runs(runs: list[Run], notes: Notes) -> list[Contestant]:
@@ -210,7 +236,10 @@ def of_runs(runs: list[Run], notes: Notes) -> list[Contestant]:
         ]
         label = " ".join([plain_label(trial.row), *differing, *(["(cut short)"] if trial.cut_short else [])])
         keyed.append((label, label, trial))
-    return sorted(gather(keyed), key=lambda one: (one.row["mode"], one.row["servers"], one.row["workers"], one.label))
+    found = gather(keyed)
+    for one in found:
+        one.weigh(options_of(one.trials[0].run, notes).get("server-weight"))
+    return sorted(found, key=lambda one: (one.row["mode"], one.row["servers"], one.row["workers"], one.label))
 
 
 def sections_of(runs: list[Run], notes: Notes) -> list[Section]:
@@ -226,8 +255,7 @@ def sections_of(runs: list[Run], notes: Notes) -> list[Section]:
     for section in sections.values():
         first = section.runs[0]
         if section.is_comparison:
-            section.contestants = of_comparison(first)
-            section.specifications = specified(first, notes)
+            section.contestants = of_comparison(first, notes)
         else:
             name = first.name if len(section.runs) == 1 else pathlib.Path(first.path).resolve().parent.name
             section.title = f"{name}: {first.model}"

@@ -58,11 +58,14 @@ def draw_bars(axes: Axes, panel: Panel, series: Series, place: int, many: int, b
 
 
 def draw_spans(axes: Axes, panel: Panel, series: Series) -> None:
-    label = series.name
+    label = series.name if series.in_legend else ""
     for row, name in enumerate(panel.categories):
         spans = [(begin, length) for begin, length, y in zip(series.base, series.x, series.y) if y == name]
         if spans:
-            axes.broken_barh(spans, (row + series.offset, series.width), facecolor=series.fill, linewidth=0, label=label)
+            look = {"facecolor": series.fill, "linewidth": 0, "label": label}
+            if series.hatch:
+                look |= {"hatch": HATCHES[series.style % len(HATCHES)][1], "edgecolor": "#333333"}
+            axes.broken_barh(spans, (row + series.offset, series.width), **look)
             label = ""
 
 
@@ -104,7 +107,7 @@ def shape_axes(axes: Axes, panel: Panel) -> None:
         (axes.axvline if panel.horizontal else axes.axhline)(panel.reference, color="#333333", linewidth=0.8, linestyle=":")
     if panel.from_zero:
         get, put = (axes.get_xlim, axes.set_xlim) if panel.horizontal else (axes.get_ylim, axes.set_ylim)
-        put(0, 1.04 * get()[1])
+        put(0, get()[1])
 
 
 def draw_panel(axes: Axes, panel: Panel) -> None:

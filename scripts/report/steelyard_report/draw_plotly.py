@@ -30,21 +30,16 @@ def error_bars(series: Series, horizontal: bool) -> dict[str, dict]:
     return {"error_x" if horizontal else "error_y": bars}
 
 
+def filled(series: Series) -> dict[str, object]:
+    if not series.hatch:
+        return {"color": series.fill}
+    pattern = {"shape": HATCHES[series.style % len(HATCHES)][0], "bgcolor": series.fill, "fgcolor": "#333333"}
+    return {"color": series.fill, "pattern": {**pattern, "fgopacity": 0.35, "size": 6, "solidity": 0.2}}
+
+
 def bar_trace(series: Series, horizontal: bool) -> go.Bar:
-    pattern = HATCHES[series.style % len(HATCHES)][0] if series.hatch else ""
     # Without a hatch the pieces are thin: an edge would hide them.
-    marker = {
-        "color": series.fill,
-        "line": {"color": "#333333", "width": 0.5 if series.hatch else 0},
-        "pattern": {
-            "shape": pattern,
-            "bgcolor": series.fill,
-            "fgcolor": "#333333",
-            "fgopacity": 0.35,
-            "size": 6,
-            "solidity": 0.2,
-        },
-    }
+    marker = {**filled(series), "line": {"color": "#333333", "width": 0.5 if series.hatch else 0}}
     return go.Bar(
         x=series.x,
         y=series.y,
@@ -57,7 +52,7 @@ def bar_trace(series: Series, horizontal: bool) -> go.Bar:
 
 
 def span_trace(series: Series) -> go.Bar:
-    marker = {"color": series.fill, "line": {"width": 0}}
+    marker = {**filled(series), "line": {"width": 0}}
     return go.Bar(
         x=series.x,
         y=series.y,
@@ -172,10 +167,11 @@ def figure_of(chart: Chart) -> go.Figure:
     in_legend: set[str] = set()
     for number, panel in enumerate(chart.panels):
         row, column = number // chart.columns + 1, number % chart.columns + 1
-        traces = bands_of(panel) + [(series.name, trace_of(series, panel.horizontal)) for series in panel.series]
-        for name, trace in traces:
-            trace.update(name=name, legendgroup=name or None, showlegend=bool(name) and name not in in_legend)
-            in_legend.add(name)
+        traces = [(*band, bool(band[0])) for band in bands_of(panel)]
+        traces += [(series.name, trace_of(series, panel.horizontal), series.in_legend) for series in panel.series]
+        for name, trace, listed in traces:
+            trace.update(name=name, legendgroup=name or None, showlegend=listed and name not in in_legend)
+            in_legend |= {name} if listed else set()
             figure.add_trace(trace, row=row, col=column)
         shape_axes(figure, panel, row, column)
     spans = any(series.kind == "span" for panel in chart.panels for series in panel.series)

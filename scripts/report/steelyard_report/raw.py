@@ -9,6 +9,8 @@ import numpy
 from .ranks import RankFiles
 from .runs import Trial
 from .timeline import Timeline, timeline_of
+from .transfers import rate_mb_per_s, transfers_of
+from .waits import Waits, waiting_for, waits_by_server, waits_of
 
 PHASES = ("data", "forward", "backward", "push", "wait", "update")
 MOST_POINTS = 120  # Of a curve: means over as many pieces.
@@ -44,8 +46,10 @@ class Raw:
     staleness: dict[int, int] = field(default_factory=dict)  # updates: pushes
     loss: tuple[list[float], list[float]] = ((), ())  # seconds, mean over the global batch
     evaluation: tuple[list[float], list[float], list[float]] = ((), (), ())  # seconds, loss, accuracy
-    times: list[RankTime] = field(default_factory=list)  # These three of typical trials alone.
+    waits: Waits | None = None  # Mean over the workers.
+    times: list[RankTime] = field(default_factory=list)  # These four of typical trials alone.
     windows: list[Windows] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)  # [servers] MB/s of pushes under way; none in shared memory.
     timeline: Timeline | None = None
 
 
@@ -102,11 +106,16 @@ def evaluations(files: RankFiles, trial: Trial) -> tuple[list[float], list[float
     return (((rows["time_ns"] - steps["begin_ns"][0]) / 1e9).tolist(), rows["loss"].tolist(), rows["accuracy"].tolist())
 
 
-def worker_time(rows: numpy.ndarray, warmup: int) -> dict[str, float]:
+def worker_time(rows: numpy.ndarray, warmup: int, waits: Waits | None) -> dict[str, float]:
+    """Waiting by the server awaited, where the trace has it."""
     measured = rows[rows["step"] >= warmup] if numpy.any(rows["step"] >= warmup) else rows
     parts = {phase: float(measured[f"{phase}_ns"].mean()) / 1e6 for phase in PHASES}
     whole = float((measured["end_ns"] - measured["begin_ns"]).mean()) / 1e6
-    return {**parts, "other": max(whole - sum(parts.values()), 0.0)}
+    parts["other"] = max(whole - sum(parts.values()), 0.0)
+    if waits is not None:
+        parts["wait"] = max(parts["wait"] - float(waits.total.sum()), 0.0)
+        parts |= {waiting_for(server): float(ms) for server, ms in enumerate(waits.total)}
+    return parts
 
 
 def server_time(rows: numpy.ndarray, warmup: int) -> dict[str, float]:
@@ -128,8 +137,9 @@ def rank_times(files: RankFiles, trial: Trial) -> list[RankTime]:
             rows = files.rows(rank, table, trial)
             if rows is None or len(rows) == 0:
                 continue
-            time = worker_time if role == "worker" else server_time
-            found.append(RankTime(f"{role} {index}", time(rows, int(trial.row["warmup"]))))
+            warmup = int(trial.row["warmup"])
+            parts = worker_time(rows, warmup, waits_of(files, trial, rank)) if role == "worker" else server_time(rows, warmup)
+            found.append(RankTime(f"{role} {index}", parts))
     return found
 
 
@@ -150,8 +160,12 @@ def windows(files: RankFiles, trial: Trial) -> list[Windows]:
 def read(files: RankFiles, trial: Trial, typical: bool, most_spans: int) -> Raw:
     """`typical` trials stand for their contestant in figures of whole trials."""
     raw = Raw(server_loads(files, trial), staleness(files, trial), loss_curve(files, trial), evaluations(files, trial))
+    raw.waits = waits_by_server(files, trial)
     if typical:
+        transfers = transfers_of(files, trial)
+        if trial.row.get("transport") != "shared":
+            raw.rates = [rate_mb_per_s(one) for one in transfers]
         raw.times = rank_times(files, trial)
         raw.windows = windows(files, trial)
-        raw.timeline = timeline_of(files, trial, most_spans)
+        raw.timeline = timeline_of(files, trial, transfers, most_spans)
     return raw

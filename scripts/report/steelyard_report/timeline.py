@@ -8,9 +8,11 @@ import numpy
 
 from .ranks import RankFiles
 from .runs import Trial
+from .transfers import Transfers, joined
 
 STEPS = 3
 MOST_RANKS = 32
+TRANSFER = "transfer"  # Of no event: from a push's start until its server begins to handle it.
 
 
 @dataclass
@@ -20,6 +22,7 @@ class Span:
     begin_ms: float
     length_ms: float
     hover: str
+    server: int = -1  # Whose it is, or for which a worker waits; -1: none.
 
 
 @dataclass
@@ -71,16 +74,36 @@ def spans_of(files: RankFiles, trial: Trial, place: int, rank: int, bounds: tupl
     # Of the two kinds of pushes (docs/trace_format.md) the one that says to whom.
     seen = (end > bounds[0]) & (begin < bounds[1]) & ~(push & (events["peer"] < 0) & (trial.row["mode"] == "ps"))
     names = {rank: f"{role} {index}" for rank, (role, index) in trial.roles.items()}
+    index_of = {rank: index for index, rank in enumerate(trial.ranks("server"))}
     phase_names = {number: name for name, number in files.phases.items()}
     spans = []
     for at in numpy.flatnonzero(seen):
         phase = phase_names.get(int(events["phase"][at]), "other")
         left, right = max(begin[at], bounds[0]), min(end[at], bounds[1])
-        spans.append(Span(place, phase, (left - bounds[0]) / 1e6, (right - left) / 1e6, hover_of(events[at], phase, names)))
+        server = index_of.get(rank, index_of.get(int(events["peer"][at]), -1) if phase == "wait" else -1)
+        hover = hover_of(events[at], phase, names)
+        spans.append(Span(place, phase, (left - bounds[0]) / 1e6, (right - left) / 1e6, hover, server))
     return spans
 
 
-def timeline_of(files: RankFiles, trial: Trial, most_spans: int) -> Timeline | None:
+def transfer_spans(transfers: Transfers, place: int, server: int, bounds: tuple[float, float]) -> list[Span]:
+    """The stretches in which pushes are on their way to a server."""
+    spans = []
+    for begin, end in joined(transfers.begin_ns, transfers.end_ns):
+        left, right = max(begin, bounds[0]), min(end, bounds[1])
+        if left >= right:
+            continue
+        inside = (transfers.begin_ns >= begin) & (transfers.begin_ns <= end)
+        count, kilobytes = numpy.count_nonzero(inside), transfers.bytes[inside].sum() / 1e3
+        hover = (
+            f"{count} {'push' if count == 1 else 'pushes'} on the way: {(end - begin) / 1e6:.3f} ms<br>{kilobytes:,.1f} kB from "
+            f"{len(numpy.unique(transfers.worker[inside]))} of the workers, {1e6 * kilobytes / (end - begin):,.4g} MB/s"
+        )
+        spans.append(Span(place, TRANSFER, (left - bounds[0]) / 1e6, (right - left) / 1e6, hover, server))
+    return spans
+
+
+def timeline_of(files: RankFiles, trial: Trial, transfers: list[Transfers], most_spans: int) -> Timeline | None:
     """With fewer steps where there would be too many spans; None where the first worker recorded nothing."""
     workers = trial.ranks("worker")
     steps = files.rows(workers[0], "steps", trial) if workers else None
@@ -92,6 +115,10 @@ def timeline_of(files: RankFiles, trial: Trial, most_spans: int) -> Timeline | N
         bounds = tuple(files.clock(workers[0]).on_rank_0(numpy.array([begin, end], dtype=float)))
         read = [(name, rank) for name, rank in ranks if files.rows(rank, "events", trial) is not None]
         spans = [span for place, (_, rank) in enumerate(read) for span in spans_of(files, trial, place, rank, bounds)]
+        at = {name: place for place, (name, _) in enumerate(read)}
+        for server, one in enumerate(transfers):
+            if (name := f"server {server}") in at:
+                spans += transfer_spans(one, at[name], server, bounds)
         if len(spans) <= most_spans or count == 1:
             break
     if not spans:

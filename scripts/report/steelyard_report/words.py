@@ -5,10 +5,13 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 
+import numpy
+
 from .contestants import Contestant, Section, estimate
 from .figures.common import Raws, raw_of
 
 HOT = 1.10  # max/mean of a load from which it is named, as --rebalance-threshold has it.
+MUCH = 0.1  # Of a step: waiting for one server from which it is named.
 LEAST_ROUNDS = 6
 # docs/validity.md
 CANNOT_TELL = {
@@ -78,25 +81,66 @@ def of_runs(section: Section) -> list[str]:
     return said or [f"One contestant, {contestants[0].label}: nothing to compare."]
 
 
+def over_share(one: Contestant, loads: list[float] | list[int], server: int) -> float:
+    """A server's load / the share of all that it should have: the mean, or by its weight. 0 where nobody has any."""
+    return loads[server] / (sum(loads) * one.expected_share(server)) if any(loads) else 0.0
+
+
+def share_word(one: Contestant) -> str:
+    return "what its weight asks" if one.weights else "the mean"
+
+
 def hot_server(one: Contestant, raws: Raws) -> str:
     """Which server has most bytes, and the tensor that makes up most of what it holds."""
-    uneven = one.estimate("bytes_max_over_mean", "server").median
-    loads = raw_of(raws, one).servers
-    if not one.is_ps or not uneven > HOT or not loads:
+    loads = [load.bytes for load in raw_of(raws, one).servers]
+    hot = max(range(len(loads)), key=lambda server: over_share(one, loads, server), default=0)
+    if not any(loads) or not (over := over_share(one, loads, hot)) > HOT:
         return ""
-    total = sum(load.bytes for load in loads)
-    hot = max(range(len(loads)), key=lambda index: loads[index].bytes)
-    share = 100.0 * loads[hot].bytes / total
-    text = f"{one.label}: server {hot} moves {uneven:.2f} times the mean bytes of a server, {share:.1f} % of all."
+    share = 100.0 * loads[hot] / sum(loads)
+    text = f"{one.label}: server {hot} moves {over:.2f} times {share_word(one)} in bytes, {share:.1f} % of all."
     run = one.typical.run
     mine = run.placement[(run.placement["trial"] == one.typical.id) & (run.placement["server"] == hot)]
     if len(mine) == 0:
         return text
-    largest = mine[(mine["end"] - mine["begin"]).argmax()]
-    elements = int(largest["end"] - largest["begin"])
-    tensor = run.inventory[run.inventory["tensor"] == largest["tensor"]][0]
-    share = 100.0 * elements / int(run.inventory["elements"].sum())
-    return f"{text} Most of what it holds is {tensor['name'].decode()}, {share:.1f} % of the model."
+    held = numpy.bincount(mine["tensor"], (mine["end"] - mine["begin"]).astype(float))
+    largest = int(held.argmax())
+    name = run.inventory[run.inventory["tensor"] == largest][0]["name"].decode()
+    share = 100.0 * held[largest] / int(run.inventory["elements"].sum())
+    return f"{text} The largest part of what it holds is {name}, {share:.1f} % of the model."
+
+
+def reasons(one: Contestant, raws: Raws, server: int) -> str:
+    """What else the trace says of a server that is waited for; it names no cause that it cannot see."""
+    raw = raw_of(raws, one)
+    said = []
+    loads_of = {"payload": [load.bytes for load in raw.servers], "busy time": [load.busy_s for load in raw.servers]}
+    for name, loads in loads_of.items():
+        if (over := over_share(one, loads, server)) > HOT:
+            said.append(f"its {name} is {over:.2f} times {share_word(one)}")
+    if raw.rates and all(rate > 0 for rate in raw.rates):
+        others = statistics.fmean(rate for index, rate in enumerate(raw.rates) if index != server)
+        if others / raw.rates[server] > HOT:
+            said.append(f"pushes to it travel at {raw.rates[server]:,.3g} MB/s, to the others at {others:,.3g}")
+    if not said and raw.waits.first[server] > 0.5 * raw.waits.total[server]:
+        return "it holds what a step needs first; neither its payload nor its busy time explains it"
+    return "; ".join(said) or "neither its payload nor its busy time explains it"
+
+
+def awaited_server(one: Contestant, raws: Raws) -> str:
+    """Which server the workers wait for longer than for the others, where that is a good part of a step."""
+    known = raw_of(raws, one).waits
+    waits = known.total.tolist() if known else []
+    step_ms = one.estimate("step_time", "worker").median
+    if len(waits) < 2 or not max(waits) > MUCH * step_ms:
+        return ""
+    server = waits.index(max(waits))
+    if waits[server] * len(waits) <= HOT * sum(waits):
+        return ""
+    others = statistics.fmean(wait for index, wait in enumerate(waits) if index != server)
+    return (
+        f"{one.label}: workers wait {waits[server]:.3g} ms of a step for server {server}, {others:.3g} ms for "
+        f"{'the other' if len(waits) == 2 else 'each of the others'}; {reasons(one, raws, server)}."
+    )
 
 
 def straggler(one: Contestant) -> str:
@@ -142,9 +186,9 @@ def verdict(section: Section) -> list[str]:
 def findings(section: Section, raws: Raws) -> list[str]:
     """What else is worth a sentence."""
     said = [
-        "; ".join(section.specifications),
         failures(section),
         *(hot_server(one, raws) for one in section.contestants),
+        *(awaited_server(one, raws) for one in section.contestants),
         *(straggler(one) for one in section.contestants),
         overhead(section),
     ]

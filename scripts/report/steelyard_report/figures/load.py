@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 
 import numpy
@@ -14,18 +15,19 @@ LARGEST = 6  # Tensors that are shown by name.
 
 
 def per_step(contestant: Contestant, raws: Raws) -> list[dict[str, Estimate]]:
-    """[servers] MB, messages and busy ms of a step, over the contestant's trials."""
+    """[servers] MB, messages, busy ms and ms waited for it of a step, over the contestant's trials."""
     trials = [
-        (raw.servers, int(trial.row["steps"]))
+        (raw.servers, raw.waits.total if raw.waits else [math.nan] * len(raw.servers), int(trial.row["steps"]))
         for raw, trial in zip(raws_of(raws, contestant), contestant.trials)
         if raw.servers and trial.row["steps"]
     ]
-    servers = min((len(loads) for loads, _ in trials), default=0)
+    servers = min((len(loads) for loads, _, _ in trials), default=0)
     return [
         {
-            "bytes": estimate([loads[i].bytes / steps / 1e6 for loads, steps in trials]),
-            "messages": estimate([loads[i].messages / steps for loads, steps in trials]),
-            "busy": estimate([1e3 * loads[i].busy_s / steps for loads, steps in trials]),
+            "bytes": estimate([loads[i].bytes / steps / 1e6 for loads, _, steps in trials]),
+            "messages": estimate([loads[i].messages / steps for loads, _, steps in trials]),
+            "busy": estimate([1e3 * loads[i].busy_s / steps for loads, _, steps in trials]),
+            "waits": estimate([float(waits[i]) for _, waits, _ in trials]),
         }
         for i in range(servers)
     ]
@@ -37,6 +39,7 @@ def server_load(section: Section, raws: Raws) -> list[Chart]:
         ("bytes", "payload, MB per step", "bytes in and out"),
         ("messages", "messages per step", "messages"),
         ("busy", "busy, ms of CPU time per step", "busy time"),
+        ("waits", "waited for it, ms per step and worker", "waiting for it"),
     )
     panels = [Panel(title, "server", label) for _, label, title in kinds]
     most = 0
@@ -44,8 +47,8 @@ def server_load(section: Section, raws: Raws) -> list[Chart]:
         loads = per_step(one, raws)
         most = max(most, len(loads))
         for panel, (key, label, _) in zip(panels, kinds):
-            if loads:
-                values = [load[key] for load in loads]
+            values = [load[key] for load in loads]
+            if any(value.count for value in values):
                 panel.series.append(
                     Series(
                         one.label,
@@ -67,10 +70,10 @@ def server_load(section: Section, raws: Raws) -> list[Chart]:
             "Bars of one colour that are equally high are an even load. A server that stands out in bytes holds a "
             "tensor too "
             "large for a fair share (which one: the figure of holdings); one that stands out in messages holds many "
-            "small ones; in busy time alone: "
-            f"its core or link is slow. {interval_note(section)}",
+            "small ones; in busy time alone: its core is slow; in waiting alone: its link is slow, it answers late, or it holds what a step needs first. "
+            f"{interval_note(section)}",
             panels,
-            columns=3,
+            columns=2,
             note=note,
         )
     ]
