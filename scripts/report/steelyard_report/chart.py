@@ -79,6 +79,11 @@ class Chart:
     columns: int = 1
     height: int = 340  # Pixels of a row of panels.
     note: str = ""  # What is left out.
+    legend: list[str] = field(default_factory=list)  # Names in their order, where that of the panels' series will not do.
+
+    def rank(self, name: str) -> int:
+        """Of a name in the legend."""
+        return self.legend.index(name) if name in self.legend else len(self.legend)
 
     @property
     def is_empty(self) -> bool:

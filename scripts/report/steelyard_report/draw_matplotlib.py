@@ -105,6 +105,9 @@ def shape_axes(axes: Axes, panel: Panel) -> None:
         axes.grid(False, axis="y" if panel.horizontal else "x")
     if panel.reference is not None:
         (axes.axvline if panel.horizontal else axes.axhline)(panel.reference, color="#333333", linewidth=0.8, linestyle=":")
+    values = axes.xaxis if panel.horizontal else axes.yaxis
+    if max(map(abs, values.get_view_interval())) >= 10_000:
+        values.set_major_formatter("{x:,.0f}")
     if panel.from_zero:
         get, put = (axes.get_xlim, axes.set_xlim) if panel.horizontal else (axes.get_ylim, axes.set_ylim)
         put(0, get()[1])
@@ -139,13 +142,14 @@ def write(chart: Chart, folder: pathlib.Path, name: str) -> list[pathlib.Path]:
         for axes in figure.axes:
             for handle, label in zip(*axes.get_legend_handles_labels()):
                 entries.setdefault(label, handle)
-        if len(entries) > 1:
+        names = sorted(entries, key=chart.rank)
+        if len(names) > 1:
             figure.legend(
-                entries.values(),
-                entries.keys(),
+                [entries[name] for name in names],
+                names,
                 loc="outside upper center" if matplotlib.__version_info__ >= (3, 7) else "lower center",
                 bbox_to_anchor=None if matplotlib.__version_info__ >= (3, 7) else (0.5, 1.0),
-                ncol=min(len(entries), 4),
+                ncol=min(len(names), 4),
             )
         paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
         for path in paths:

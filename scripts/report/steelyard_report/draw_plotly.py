@@ -171,6 +171,7 @@ def figure_of(chart: Chart) -> go.Figure:
         traces += [(series.name, trace_of(series, panel.horizontal), series.in_legend) for series in panel.series]
         for name, trace, listed in traces:
             trace.update(name=name, legendgroup=name or None, showlegend=listed and name not in in_legend)
+            trace.legendrank = 1000 + chart.rank(name)  # 1000 is plotly's default.
             in_legend |= {name} if listed else set()
             figure.add_trace(trace, row=row, col=column)
         shape_axes(figure, panel, row, column)

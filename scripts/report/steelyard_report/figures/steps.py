@@ -44,6 +44,8 @@ def styles_of(raw: Raw) -> dict[int, int]:
 def breakdown(section: Section, raws: Raws) -> list[Chart]:
     own, note = shown(section)
     panels = []
+    servers: set[int] = set()
+    waiting_for_others = "wait for other servers"
     for one in own:
         raw = raw_of(raws, one)
         if not raw.times:
@@ -58,13 +60,14 @@ def breakdown(section: Section, raws: Raws) -> list[Chart]:
                 panel.series.append(Series(name, values, names, "bar", hover=hover, **look))
 
         styles = styles_of(raw)
+        servers |= styles.keys()
         for phase, color in COLORS.items():
             add(phase, [phase], color=color, hatch=False)
             if phase == "wait":
                 for server, style in styles.items():
                     add(waiting_for(server), [waiting_for(server)], style=style)
                 others = [waiting_for(server) for server in range(len(raw.servers)) if server not in styles]
-                add("wait for other servers", others, color=OTHERS)
+                add(waiting_for_others, others, color=OTHERS)
         panels.append(panel)
     most = max((len(panel.categories) for panel in panels), default=0)
     return [
@@ -80,6 +83,7 @@ def breakdown(section: Section, raws: Raws) -> list[Chart]:
             columns=min(len(panels), 2) or 1,
             height=max(170 + 24 * most, 240),
             note=note,
+            legend=[*COLORS, *map(waiting_for, sorted(servers)), waiting_for_others],
         )
     ]
 
