@@ -1,44 +1,47 @@
-"""A job that is stopped by USR1, or whose node goes down, is queued again once and begins anew beside what it left."""
+"""A job that is told to stop, that is preempted, or whose node goes down is queued again once and begins anew beside what it
+left; so is a heterogeneous one, as a whole."""
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.support.slurm_jobs import ENDLESS, Site, site  # noqa: E402
+from tests.support.slurm_jobs import ENDLESS, Site, check_stopped, site  # noqa: E402
 
-STOPPED = 85
 ON_TWO_NODES = ("--nodes=2", "--ntasks-per-node=1")
+ON_TWO_OF_THREE = ("--partition=cpu", ":", "--partition=gpu", "--nodes=2")
 
 
-def trains(at: Site, run: str) -> Callable[[], bool]:
-    return (at.results / run / "run.h5").exists
-
-
-def restarts(at: Site, job: str) -> int:
-    words = at.cluster.call("scontrol", "show", "job", job).stdout.split()
-    return int(next(word for word in words if word.startswith("Restarts=")).partition("=")[2])
-
-
-def check_signal(at: Site, launcher: str, said: str) -> None:
+def check_signal(at: Site, script: str, said: str, options: tuple[str, ...] = ON_TWO_NODES, launcher: str = "srun") -> None:
     """@param said who queues the job again."""
-    log = f"{launcher}.out"
-    job = at.submit("train.sbatch", *ENDLESS, options=ON_TWO_NODES, log=log, LAUNCHER=launcher, MAX_REQUEUES="1")
-    for tried, run in enumerate((f"train-{job}", f"train-{job}-restart1")):
-        at.cluster.wait_until(trains(at, run), f"{run} trains by {launcher}")
-        assert restarts(at, job) == tried
+    name, log = script.removesuffix(".sbatch"), f"{script}-{launcher}.out"
+    job = at.submit(script, *ENDLESS, options=options, log=log, LAUNCHER=launcher, MAX_REQUEUES="1")
+    for tried, run in enumerate((f"{name}-{job}", f"{name}-{job}-restart1")):
+        at.wait_until_trains(run, job)
+        assert at.restarts(job) == tried
         at.cluster.call("scancel", "--batch", "--signal=USR1", job)
         text = "is left alone" if tried else "is queued again"
-        at.cluster.wait_until(lambda: job not in at.cluster.jobs() or restarts(at, job) > tried, f"{run} ends and the job {text}")
+        at.cluster.wait_until(lambda: not at.is_queued(job) or at.restarts(job) > tried, f"{run} ends and the job {text}")
     at.wait_for_all()
     log_text = (at.logs / log).read_text()
     assert "User defined signal" not in log_text, "the program ends in order"
     assert log_text.count(said) == 1 and "requeued 1 times already" in log_text, log_text
-    assert restarts(at, job) == 1
-    for run in (f"train-{job}", f"train-{job}-restart1"):
-        assert not (at.results / run / "done").exists(), "a run that was stopped is not done"
-        assert json.loads((at.results / run / "manifest.json").read_text())["exit_status"] == STOPPED
-        assert "stopped" in (at.results / run / "summary.csv").read_text()
+    assert at.restarts(job) == 1
+    for run in (f"{name}-{job}", f"{name}-{job}-restart1"):
+        check_stopped(at, run)
+
+
+def check_preempted(at: Site) -> None:
+    """A job of a higher partition takes a node: the signal is Slurm's own, GraceTime before it takes the node."""
+    job = at.submit("train.sbatch", *ENDLESS, options=(*ON_TWO_NODES, "--nodelist=n1,n2"), log="preempted.out")
+    at.wait_until_trains(f"train-{job}", job)
+    urgent = at.cluster.submit("--partition=urgent", "--nodelist=n2", "--exclusive", "--output=/dev/null", "--wrap=true")
+    at.wait_until_trains(f"train-{job}-restart1", job)
+    assert not at.is_queued(urgent), "the job that took the node has had it"
+    assert at.restarts(job) == 1
+    assert (at.logs / "preempted.out").read_text().count("USR1: stopping the run") == 1, at.text()
+    check_stopped(at, f"train-{job}")
+    at.cluster.call("scancel", job)
+    at.wait_for_all()
 
 
 def check_node_down(at: Site) -> None:
@@ -47,22 +50,40 @@ def check_node_down(at: Site) -> None:
     job = at.submit("sweep.sbatch", str(grid), options=("--array=0", "--nodes=2", "--ntasks-per-node=1"))
     run = at.results / "node/000-steps-2000"
     at.cluster.wait_until((run / "run.h5").exists, "the run trains")
-    at.cluster.call("scontrol", "update", "nodename=n2", "state=down", "reason=test")
-    at.cluster.wait_until((run / "done").exists, "the run is done on the nodes that are left")
-    at.wait_for_all()
-    assert restarts(at, job) == 1
+    with at.node_down("n2"):
+        at.cluster.wait_until((run / "done").exists, "the run is done on the nodes that are left")
+        at.wait_for_all()
+    assert at.restarts(job) == 1
     assert "n2" not in at.manifest("node/000-steps-2000")["hosts"]
     assert (at.results / "node/000-steps-2000.partial-1/run.h5").exists(), "what the first try left is kept"
-    at.cluster.call("scontrol", "update", "nodename=n2", "state=resume")
+
+
+def check_hetjob_node_down(at: Site) -> None:
+    """One node of the workers' component: both components are requeued, and start together on what is left."""
+    job = at.submit("hetjob.sbatch", *ENDLESS, options=ON_TWO_OF_THREE)
+    at.wait_until_trains(f"hetjob-{job}", job)
+    with at.node_down("n2"):
+        at.wait_until_trains(f"hetjob-{job}-restart1", job)
+        hosts = json.loads((at.results / f"hetjob-{job}-restart1/manifest.json").read_text())["hosts"]
+        assert hosts == ["n1", "n3", "n4"], hosts
+        assert at.restarts(job) == 1
+        assert not (at.results / f"hetjob-{job}/done").exists()
+        at.cluster.call("scancel", job)
+        at.wait_for_all()
 
 
 def main() -> None:
     with site() as at:
         check_node_down(at)
+        check_hetjob_node_down(at)
+        check_preempted(at)
         for launcher in ("srun", "mpirun"):
-            check_signal(at, launcher, "queueing the job again")
-    with site(nodes=2, requeue_exit=True) as at:
-        check_signal(at, "srun", "RequeueExit queues the job again")
+            check_signal(at, "train.sbatch", "queueing the job again", launcher=launcher)
+        check_signal(at, "hetjob.sbatch", "queueing the job again", ON_TWO_OF_THREE)
+    with site(requeue_exit=True) as at:
+        check_preempted(at)
+        check_signal(at, "train.sbatch", "RequeueExit queues the job again")
+        check_signal(at, "hetjob.sbatch", "RequeueExit queues the job again", ON_TWO_OF_THREE)
     print("ok")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.support.slurm import Cluster, missing
 
 SKIPPED = 77  # What CTest takes for skipped.
+STOPPED = 85
 SCRIPTS = Path("scripts/slurm")
 TINY = ("--data", "fashion-mnist-sample", "--steps", "10", "--evaluate", "end")
 ENDLESS = ("--data", "fashion-mnist-sample", "--steps", "1000000", "--evaluate", "end")
@@ -34,6 +35,28 @@ class Site:
     def wait_for_all(self, seconds: float = 600) -> None:
         self.cluster.wait_until(lambda: not self.cluster.jobs(), "all jobs have ended", seconds)
 
+    def is_queued(self, job: str) -> bool:
+        """Heterogeneous jobs have a line for each component, as 7+0."""
+        return any(name.partition("+")[0] == job for name in self.cluster.jobs())
+
+    def restarts(self, job: str) -> int:
+        words = self.cluster.call("scontrol", "show", "job", job).stdout.split()
+        return int(next(word for word in words if word.startswith("Restarts=")).partition("=")[2])
+
+    def wait_until_trains(self, run: str, job: str) -> None:
+        """Slurm starts heterogeneous jobs by backfill alone, which looks at them only where something has changed; on a
+        cluster in use something always has."""
+        def trains() -> bool:
+            self.cluster.call("scontrol", "update", f"jobid={job}", "comment=look")
+            return (self.results / run / "run.h5").exists()
+        self.cluster.wait_until(trains, f"{run} trains")
+
+    @contextmanager
+    def node_down(self, node: str) -> Iterator[None]:
+        self.cluster.call("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        yield
+        self.cluster.call("scontrol", "update", f"nodename={node}", "state=resume")
+
     def text(self) -> str:
         """Everything that jobs said."""
         return "\n".join(f"{path.name}: {path.read_text()}" for path in sorted(self.logs.iterdir()))
@@ -43,6 +66,14 @@ class Site:
         directory = self.results / run
         assert (directory / "done").exists(), (run, self.text())
         return json.loads((directory / "manifest.json").read_text())
+
+
+def check_stopped(at: Site, run: str) -> None:
+    """A run that was stopped has ended in order, and is not done."""
+    directory = at.results / run
+    assert not (directory / "done").exists(), run
+    assert json.loads((directory / "manifest.json").read_text())["exit_status"] == STOPPED, (run, at.text())
+    assert "stopped" in (directory / "summary.csv").read_text(), run
 
 
 @contextmanager
