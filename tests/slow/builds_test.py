@@ -1,5 +1,5 @@
-"""The other builds: clang with warnings as errors and its tests, sanitizers with unit and MPI tests, no oneDNN, every
-header alone."""
+"""The other builds: clang with warnings as errors and its tests, sanitizers with unit and MPI tests, neither oneDNN nor OTF2,
+every header alone."""
 import os
 import subprocess
 import sys
@@ -30,6 +30,15 @@ def check_headers(folder: Path) -> None:
         subprocess.run(["c++", *flags, "-fsyntax-only", "-include", str(header), "-x", "c++", "/dev/null"], check=True, cwd=folder)
 
 
+def check_refuses_otf2(folder: Path) -> None:
+    target = folder / "archive"
+    done = subprocess.run([str(folder / "steelyard"), "export", str(folder), "--otf2", str(target)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2 and not done.stdout, done
+    assert done.stderr.startswith("steelyard: --otf2: this program was built without") and done.stderr.count("\n") == 1, done
+    assert not target.exists()
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="steelyard-builds-") as scratch:
         folder = Path(scratch)
@@ -39,9 +48,10 @@ def main() -> None:
         # Open MPI and oneDNN keep memory to the end of the process; leaks are looked for in our unit tests.
         run("ctest", "--test-dir", str(folder / "asan"), "-L", "unit", "--output-on-failure")
         run("ctest", "--test-dir", str(folder / "asan"), "-L", "mpi", "--output-on-failure", ASAN_OPTIONS="detect_leaks=0")
-        build(folder / "eigen", "-DSTEELYARD_ONEDNN=OFF")
-        run("ctest", "--test-dir", str(folder / "eigen"), "-L", "unit|mpi", "--output-on-failure")
-        check_headers(folder / "eigen")
+        build(folder / "least", "-DSTEELYARD_ONEDNN=OFF", "-DSTEELYARD_OTF2=OFF")
+        run("ctest", "--test-dir", str(folder / "least"), "-L", "unit|mpi", "--output-on-failure")
+        check_refuses_otf2(folder / "least")
+        check_headers(folder / "least")
     print("ok")
 
 
