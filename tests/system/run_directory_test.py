@@ -48,6 +48,20 @@ def check_run_file(directory: Path) -> None:
         assert covered.sum() == 61706
 
 
+def check_rank_file_beside_run_file(directory: Path) -> None:
+    """Each way that docs/trace_format.md names."""
+    path = directory / "ranks/part-0001/rank-00001.h5"
+    with h5py.File(directory / "run.h5") as run_file:
+        joined = run_file["steps"]
+        assert len(joined[:]) == 2 * STEPS
+        with h5py.File(path) as part:  # While the joined dataset keeps it open.
+            assert len(part["steps"]) == STEPS
+        del joined
+        with h5py.File(path, swmr=True) as part:
+            assert len(part["steps"]) == STEPS
+            assert (run_file["steps"][:]["end_ns"] > 0).all(), "the joined dataset reads it as it is open"
+
+
 def check_rank_file(directory: Path) -> None:
     with h5py.File(directory / "ranks/part-0001/rank-00001.h5") as file:
         assert file.attrs["format"] == b"steelyard-rank" and file.attrs["role"] == b"worker"
@@ -67,6 +81,7 @@ def main() -> None:
         check_files(directory)
         check_run_file(directory)
         check_rank_file(directory)
+        check_rank_file_beside_run_file(directory)
         shown = run_json(1, "inspect", str(directory), launcher=False)
         assert shown["complete"] and not shown["missing"]
         for key in ("images_per_s", "step_ms", "parameter_hash", "loss", "accuracy", "server_load", "pushes", "applied"):
