@@ -146,8 +146,7 @@ void fill_plan(const trace::RunSummary& run, const trace::TrialRow& trial, Row& 
 }
 
 void fill_place(const Place& place, Row& row) {
-  constexpr std::size_t kMost = 250;
-  row.hosts = text<256>(place.hosts.size() > kMost ? place.hosts.substr(0, kMost) + "..." : place.hosts);
+  row.hosts = text<256>(place.hosts);
   row.revision = text<64>(place.revision);
   row.start = text<32>(place.start);
 }

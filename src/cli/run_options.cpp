@@ -64,7 +64,9 @@ void apply_contestant(const RunOptions& options, std::string_view label, Setting
 }
 
 void apply_row(const trace::RunTables& tables, const trace::TrialRow& row, Settings& settings) {
-  const auto set = [&](const char* name, std::string_view value) { settings[name] = std::string(value); };
+  const auto set = [&](const char* name, std::string_view value) {
+    if (!trace::is_cut(value, settings[name])) settings[name] = std::string(value);
+  };
   set("model", tables.model);
   set("data", tables.data);
   set("mode", trace::view(row.mode));

@@ -2,7 +2,7 @@
 
 /// @file
 /// What is known of many runs, as rows: tables, CSV, JSON and HDF5 of `collect` all say these fields.
-/// docs/json.md explains them. A number that does not exist is NaN.
+/// docs/json.md explains them. A number that does not exist is NaN, a text that has no room ends in "...".
 
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ struct CollectedRow {
   double images_per_s_per_node, price_per_hour, images_per_price;
   double trace_overhead, core_busy;
   Text<96> validity;
-  Text<256> hosts;  ///< With a comma between; "..." where not all fit.
+  Text<256> hosts;  ///< With a comma between.
   Text<64> revision;
   Text<32> start;
   std::uint64_t parameter_hash;

@@ -27,6 +27,19 @@ TABLE(FinalRow, "final", F(trial), F(parameter_hash), F(images_per_s), F(loss), 
       F(target_step), F(diverged_step), F(diverged_tensor))
 TABLE(SummaryRow, "summary", F(trial), F(metric), F(role), F(value), F(low), F(high), F(unit))
 
+std::string fitted(std::string_view from, std::size_t room) {
+  if (from.size() < room) return std::string(from);
+  std::size_t kept = room - 1 - kCut.size();
+  constexpr unsigned kMask = 0xC0;
+  constexpr unsigned kInsideCharacter = 0x80;
+  while (kept > 0 && (static_cast<unsigned char>(from[kept]) & kMask) == kInsideCharacter) --kept;
+  return std::string(from.substr(0, kept)).append(kCut);
+}
+
+bool is_cut(std::string_view kept, std::string_view whole) {
+  return kept.size() < whole.size() && kept == fitted(whole, kept.size() + 1);
+}
+
 std::span<const Table* const> rank_tables() {
   static const std::array kTables = {&table<EventRow>(),     &table<StepRow>(),      &table<LoadRow>(),
                                      &table<ShardLoadRow>(), &table<StalenessRow>(), &table<DropRow>(),

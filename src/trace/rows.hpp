@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -45,10 +46,18 @@ inline constexpr std::array<std::string_view, 3> kDropReasonNames = {"stale", "l
 template <std::size_t N>
 using Text = std::array<char, N>;
 
+/// What a text that had no room ends with.
+inline constexpr std::string_view kCut = "...";
+/// @return `from` where that has less than `room` bytes, else its first whole characters (UTF-8) and kCut.
+std::string fitted(std::string_view from, std::size_t room);
+/// Whether `kept` is what fitted() left of `whole`.
+bool is_cut(std::string_view kept, std::string_view whole);
+
 template <std::size_t N>
 Text<N> text(std::string_view from) {
+  static_assert(N > kCut.size());
   Text<N> to{};
-  from.copy(to.data(), N - 1);
+  fitted(from, N).copy(to.data(), N - 1);
   return to;
 }
 template <std::size_t N>

@@ -15,6 +15,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(Text, WhatHasNoRoomSaysSo) {
+  EXPECT_EQ(view(text<8>("1234567")), "1234567");
+  EXPECT_EQ(view(text<8>("12345678")), "1234...");
+  EXPECT_EQ(view(text<8>("123\u00e95678")), "123...") << "half a character is none";
+  EXPECT_TRUE(is_cut("123...", "123\u00e95678"));
+  EXPECT_TRUE(is_cut(view(text<8>("12345678")), "12345678"));
+  EXPECT_FALSE(is_cut("1234...", "12355678"));
+  EXPECT_FALSE(is_cut("1234567", "12345678"));
+  EXPECT_FALSE(is_cut("12345678", "12345678"));
+}
+
 class TraceTables : public testing::Test {
  protected:
   void SetUp() override {
