@@ -7,6 +7,7 @@
 #include <set>
 
 #include "src/cli/collection.hpp"
+#include "src/cli/option_dependencies.hpp"
 
 namespace steelyard::cli {
 namespace {

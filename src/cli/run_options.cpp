@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "src/cli/option_dependencies.hpp"
 #include "src/cli/options.hpp"
 
 namespace steelyard::cli {
@@ -22,15 +23,6 @@ constexpr std::array kNoSettings = {
     "results",          "name",    "progress", "json",     "seed",  "rounds", "confirm-rounds",
     "trial-seconds",    "steps",   "epochs",   "dry-run",  "batch", "trial",  "price",
     "batch-per-worker", "servers", "mode",     "data-dir", "model", "data",   "warmup"};
-
-constexpr std::array kOfPs = {"server-ranks", "placement",   "consistency", "lr-scale",
-                              "bundle-bytes", "piece-bytes", "transport",   "aggregate"};
-constexpr std::array kOfAllreduce = {"collective", "sharded-optimizer", "first-bucket-mib", "bucket-mib"};
-
-template <typename Names>
-bool contains(const Names& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 /// "" for what is no plain value.
 std::string value_text(const toml::node& node) {
@@ -104,34 +96,12 @@ void apply_length(const RunOptions& options, const trace::TrialRow& row, bool by
     settings["steps"] = std::to_string(row.steps);
 }
 
-bool applies(const OptionSpec& spec, bool ps) {
-  const std::string_view group = spec.group;
-  if (group == "Placement" || group == "Staleness" || contains(kOfPs, spec.name)) return ps;
-  return !contains(kOfAllreduce, spec.name) || !ps;
-}
-
 void drop_what_does_not_apply(Settings& settings) {
   const bool ps = settings["mode"] == "ps";
+  const auto value = [&](std::string_view name) { return value_of(settings, std::string(name)); };
   for (const OptionSpec& spec : option_specs())
-    if (!applies(spec, ps)) settings.erase(spec.name);
-  const std::string consistency = value_of(settings, "consistency");
-  const std::string policy = value_of(settings, "staleness-policy");
-  const std::string optimizer = value_of(settings, "optimizer");
-  const bool alone = consistency == "asp" || consistency == "ssp";
-  const auto only = [&](const char* name, bool holds) {
-    if (!holds) settings.erase(name);
-  };
-  only("lr-scale", alone);
-  only("staleness-policy", alone);
-  only("max-lag", consistency == "ssp");
-  only("backup-workers", consistency == "bsp");
-  only("max-staleness", alone && policy == "drop");
-  only("on-drop", alone && (policy == "drop" || policy == "cost_aware"));
-  only("compensation", alone && policy == "compensate");
-  only("momentum", optimizer == "momentum" || optimizer == "nesterov");
-  const bool replay = settings["model"].starts_with("replay:");
-  for (const char* name : {"compute", "compute-ms", "compute-samples", "compute-profile", "compute-grain-ms"})
-    only(name, replay);
+    if (!lacks(spec.name, value).empty() || (!ps && std::string_view(spec.group) == "Placement"))
+      settings.erase(spec.name);
   std::erase_if(settings, [](const auto& one) { return one.second.empty(); });
 }
 
@@ -183,17 +153,6 @@ Semantics semantics_of(const Settings& settings, const trace::TrialRow& row) {
   made.learning = fmt::format("{} {} {}", value("optimizer"), value("lr"), value("momentum"));
   made.batch = row.batch;
   return made;
-}
-
-std::vector<std::string> dependents(const std::string& name) {
-  if (name == "consistency")
-    return {"staleness-policy", "max-lag",      "backup-workers", "max-staleness",
-            "on-drop",          "compensation", "lr-scale"};
-  if (name == "staleness-policy") return {"max-staleness", "on-drop", "compensation"};
-  if (name == "optimizer") return {"momentum"};
-  if (name == "model")
-    return {"data", "compute", "compute-ms", "compute-samples", "compute-profile", "compute-grain-ms"};
-  return {};
 }
 
 }  // namespace steelyard::cli

@@ -33,7 +33,4 @@ Settings trial_settings(const RunOptions& options, const trace::RunTables& table
 /// As semantics_of of the trial's configuration.
 Semantics semantics_of(const Settings& settings, const trace::TrialRow& row);
 
-/// Names of settings that follow from this one: a different consistency has other policies too.
-std::vector<std::string> dependents(const std::string& name);
-
 }  // namespace steelyard::cli

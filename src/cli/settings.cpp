@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 #include "src/cli/evaluation_settings.hpp"
+#include "src/cli/option_dependencies.hpp"
 #include "src/cli/placement_settings.hpp"
 
 namespace steelyard::cli {
@@ -26,9 +28,17 @@ Status one_of(const Options& options, std::string_view name,
 }
 
 /// A given option that would have no effect is a mistake that the user wants to hear of.
-Status only_with(const Options& options, std::string_view name, bool holds, std::string_view condition) {
-  if (!options.given(name) || holds) return success();
-  return Error{fmt::format("--{} has no effect here: it goes with {}", name, condition)};
+Status check_dependencies(const Options& options) {
+  const auto value_of = [&options](std::string_view name) -> std::optional<std::string> {
+    if (name == "mode" && options.command != Command::train) return std::nullopt;
+    return options.text(name);
+  };
+  for (const OptionDependency& one : option_dependencies()) {
+    if (!options.given(one.option) || options.text(one.option) == one.idle) continue;
+    if (const std::string lacking = lacks(one.option, value_of); !lacking.empty())
+      return Error{fmt::format("--{} has no effect here: it goes with {}", one.option, lacking)};
+  }
+  return success();
 }
 
 Status not_both(const Options& options, std::string_view first, std::string_view second) {
@@ -69,15 +79,6 @@ std::string mode_of(const Options& options) {
 
 Status check_combinations(const Options& options) {
   const bool train = options.command == Command::train;
-  const bool ps = mode_of(options) == "ps";
-  const bool replay = options.text("model").starts_with("replay");
-  const std::string& optimizer = options.text("optimizer");
-  const std::string& consistency = options.text("consistency");
-  const std::string& staleness = options.text("staleness-policy");
-  const bool alone = consistency == "asp" || consistency == "ssp";
-  const auto only = [&](std::string_view name, bool holds, std::string_view condition) {
-    return [&options, name, holds, condition] { return only_with(options, name, holds, condition); };
-  };
   return first_error(
       [&] {
         return one_of(options, "trace", {"full", "off"});
@@ -99,31 +100,8 @@ Status check_combinations(const Options& options) {
       [&] { return train ? success() : not_both(options, "steps", "trial-seconds"); },
       [&] { return train ? success() : not_both(options, "epochs", "trial-seconds"); },
       [&] { return not_both(options, "batch", "batch-per-worker"); },
-      only("momentum", optimizer == "momentum" || optimizer == "nesterov",
-           "--optimizer momentum or nesterov"),
-      only("servers", ps, "--mode ps"), only("server-ranks", ps, "--mode ps"),
-      only("placement", ps, "--mode ps"), only("consistency", ps, "--mode ps"),
-      only("bundle-bytes", ps, "--mode ps"), only("piece-bytes", ps, "--mode ps"),
-      only("transport", ps, "--mode ps"), only("aggregate", ps, "--mode ps"),
-      only("server-weight", ps, "--mode ps"), only("server-memory", ps, "--mode ps"),
-      only("lr-scale", options.text("lr-scale") == "none" || alone, "--consistency asp or ssp"),
-      only("max-lag", consistency == "ssp", "--consistency ssp"),
-      only("backup-workers", ps && consistency == "bsp", "--consistency bsp"),
-      only("staleness-policy", ps && alone, "--consistency asp or ssp"),
-      only("max-staleness", staleness == "drop", "--staleness-policy drop"),
-      only("on-drop", staleness == "drop" || staleness == "cost_aware",
-           "--staleness-policy drop or cost_aware"),
-      only("compensation", staleness == "compensate", "--staleness-policy compensate"),
-      only("collective", !train || !ps, "--mode allreduce"),
-      only("sharded-optimizer", !train || !ps, "--mode allreduce"),
-      only("bucket-mib", !train || !ps, "--mode allreduce"),
-      only("first-bucket-mib", !train || !ps, "--mode allreduce"),
-      only("compute-ms", replay, "--model replay:…"), only("compute-samples", replay, "--model replay:…"),
-      only("compute-profile", replay, "--model replay:…"), only("compute", replay, "--model replay:…"),
-      only("compute-grain-ms", replay, "--model replay:…"),
-      [&] { return not_both(options, "compute-ms", "compute-profile"); },
-      only("data-dir", options.text("data") == "fashion-mnist" || options.text("data") == "clips",
-           "--data fashion-mnist or clips"));
+      [&] { return check_dependencies(options); },
+      [&] { return not_both(options, "compute-ms", "compute-profile"); });
 }
 
 void set_length(const Options& options, TrialRequest& request) {

@@ -172,6 +172,22 @@ TEST(Options, AnOptionWithoutEffectIsRefused) {
   EXPECT_NE(reason({"train", "--steps", "3", "--epochs", "1"}).find("two ways"), std::string::npos);
 }
 
+TEST(Options, AnOptionIsRefusedForTheFirstThatItLacks) {
+  const auto train = [](std::vector<const char*> more) {
+    more.insert(more.begin(), {"train"});
+    return reason(more);
+  };
+  EXPECT_NE(train({"--max-staleness", "2"}).find("it goes with --staleness-policy drop"), std::string::npos);
+  EXPECT_NE(train({"--mode", "allreduce", "--backup-workers", "0"}).find("it goes with --mode ps"),
+            std::string::npos);
+  EXPECT_NE(train({"--lr-scale", "workers"}).find("it goes with --consistency asp or ssp"),
+            std::string::npos);
+  EXPECT_EQ(train({"--lr-scale", "none"}), "");
+  EXPECT_EQ(train({"--consistency", "asp", "--staleness-policy", "cost_aware", "--on-drop", "skip"}), "");
+  EXPECT_NE(train({"--compute-ms", "2"}).find("it goes with --model replay:…"), std::string::npos);
+  EXPECT_EQ(reason({"compare", "--collective", "ring", "--placement", "greedy"}), "") << "it has both modes";
+}
+
 TEST(Options, EvaluationsOnTheWayAreSaidOnce) {
   const auto config = [](std::vector<const char*> arguments) {
     return trial_request(parse(std::move(arguments)).value().options).value();
