@@ -3,37 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/harness.hpp"
+#include "tests/support/totals.hpp"
 
 namespace steelyard {
 namespace {
-
-struct Totals {
-  std::uint64_t worker_out = 0, worker_in = 0, worker_messages = 0;
-  std::uint64_t server_in = 0, server_out = 0, server_messages = 0;
-  std::uint64_t pushes = 0, pulls = 0, applied = 0, dropped = 0, staleness = 0;
-};
-
-Totals totals(const std::vector<trace::RankTrial>& ranks) {
-  Totals t;
-  for (const trace::RankTrial& rank : ranks) {
-    for (const trace::StepRow& row : rank.steps) {
-      t.worker_out += row.bytes_out;
-      t.worker_in += row.bytes_in;
-      t.worker_messages += row.messages;
-    }
-    for (const trace::LoadRow& row : rank.loads) {
-      t.server_in += row.bytes_in;
-      t.server_out += row.bytes_out;
-      t.server_messages += row.messages;
-      t.pushes += row.pushes;
-      t.pulls += row.pulls;
-      t.applied += row.applied;
-      t.dropped += row.dropped;
-    }
-    for (const trace::StalenessRow& row : rank.stalenesses) t.staleness += row.count;
-  }
-  return t;
-}
 
 TrialConfig base(const char* consistency, const char* placement, int servers) {
   TrialConfig config;
@@ -54,7 +27,7 @@ void expect_conserved(const TrialConfig& config, const ModelSpec& model) {
   const int workers = test::launch().world.size() - config.servers;
   const StepTraffic traffic = find_mode("ps").value()->traffic(config, model, test::launch().topology);
   const auto times = static_cast<std::uint64_t>(config.steps) * static_cast<std::uint64_t>(workers);
-  const Totals t = totals(outcome.ranks);
+  const test::Totals t = test::totals(outcome.ranks);
   EXPECT_EQ(t.worker_out, times * traffic.worker_bytes_out);
   EXPECT_EQ(t.worker_in, times * traffic.worker_bytes_in);
   EXPECT_EQ(t.server_in, t.worker_out);
@@ -126,7 +99,7 @@ TEST(Conservation, WorkersOfANodePushAsOne) {
       const test::Outcome together = run("auto");
       const test::Outcome alone = run("none");
       if (test::launch().world.rank() != 0) continue;
-      const Totals t = totals(together.ranks);
+      const test::Totals t = test::totals(together.ranks);
       EXPECT_EQ(t.server_in, t.worker_out);
       EXPECT_EQ(t.server_out, t.worker_in);
       EXPECT_EQ(t.server_messages, t.worker_messages);
@@ -162,7 +135,7 @@ TEST(Conservation, AllreduceCountsWhatARingMoves) {
   if (test::launch().world.rank() != 0) return;
   const int workers = test::launch().world.size();
   const StepTraffic traffic = find_mode("allreduce").value()->traffic(config, model, test::launch().topology);
-  const Totals t = totals(outcome.ranks);
+  const test::Totals t = test::totals(outcome.ranks);
   EXPECT_EQ(t.worker_out, static_cast<std::uint64_t>(config.steps * workers) * traffic.worker_bytes_out);
   EXPECT_EQ(t.worker_in, t.worker_out);
 }
@@ -185,7 +158,7 @@ TEST(Conservation, AShardedOptimizerCountsBothHalves) {
       EXPECT_EQ(traffic.worker_bytes_out, bytes * total_elements(model.inventory) * (workers - 1) / workers);
       EXPECT_EQ(traffic.worker_messages_out, in_place ? 1U : 2U);
       const auto times = static_cast<std::uint64_t>(config.steps) * workers;
-      const Totals t = totals(outcome.ranks);
+      const test::Totals t = test::totals(outcome.ranks);
       EXPECT_EQ(t.worker_out, times * traffic.worker_bytes_out) << collective << " " << wire;
       EXPECT_EQ(t.worker_in, t.worker_out);
       EXPECT_EQ(t.worker_messages, times * traffic.worker_messages_out) << collective << " " << wire;

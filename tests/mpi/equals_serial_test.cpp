@@ -14,20 +14,7 @@ namespace {
 constexpr double kTolerance = 1e-5;
 constexpr double kAdaptiveTolerance = 1e-4;
 
-TrialConfig base() {
-  TrialConfig config;
-  config.optimizer = "momentum";
-  config.optimizer_options = {0.05F, 0.9F};
-  config.global_batch = 24;  // 100 samples: the last batch of an epoch has 4, fewer than 7 ranks.
-  config.steps = 20;
-  config.seed = 5;
-  config.evaluate_at_end = false;
-  config.bundle_bytes = 4096;
-  config.piece_bytes = 32 * 1024;
-  config.first_bucket_bytes = 2048;
-  config.bucket_bytes = 16384;
-  return config;
-}
+TrialConfig base() { return test::small_config(20); }
 
 const std::vector<float>& serial_of(const TrialConfig& config, const ModelSpec& model,
                                     const Dataset& dataset) {

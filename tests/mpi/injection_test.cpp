@@ -16,16 +16,7 @@ namespace {
 int ranks() { return test::launch().world.size(); }
 
 TrialConfig base(const std::string& slow) {
-  TrialConfig config;
-  config.optimizer_options = {0.05F, 0.9F};
-  config.global_batch = 24;
-  config.steps = 8;
-  config.seed = 5;
-  config.evaluate_at_end = false;
-  config.bundle_bytes = 4096;
-  config.piece_bytes = 32 * 1024;
-  config.first_bucket_bytes = 2048;
-  config.bucket_bytes = 16384;
+  TrialConfig config = test::small_config(8);
   config.injection = parse_injection(slow).value();
   return config;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/harness.hpp"
+#include "tests/support/totals.hpp"
 
 namespace steelyard {
 namespace {
@@ -57,35 +58,15 @@ TEST(Policies, WithOneWorkerAllAreSerial) {
   }
 }
 
-struct Totals {
-  std::uint64_t pushes = 0, pulls = 0, applied = 0, dropped = 0, counted = 0, server_in = 0, worker_out = 0;
-};
-
-Totals totals(const test::Outcome& outcome) {
-  Totals t;
-  for (const trace::RankTrial& rank : outcome.ranks) {
-    for (const trace::LoadRow& row : rank.loads) {
-      t.pushes += row.pushes;
-      t.pulls += row.pulls;
-      t.applied += row.applied;
-      t.dropped += row.dropped;
-      t.server_in += row.bytes_in;
-    }
-    for (const trace::StalenessRow& row : rank.stalenesses) t.counted += row.count;
-    for (const trace::StepRow& row : rank.steps) t.worker_out += row.bytes_out;
-  }
-  return t;
-}
-
 void expect_conserved(const Policy& policy, const TrialConfig& config, const test::Outcome& outcome) {
   const double heard = mpi::sum(test::launch().world, static_cast<double>(outcome.drops));
   if (test::launch().world.rank() != 0) return;
-  const Totals t = totals(outcome);
+  const test::Totals t = test::totals(outcome.ranks);
   const std::string what = std::string(policy.consistency) + " " + policy.staleness + " servers " +
                            std::to_string(config.servers) + " " + config.transport;
   EXPECT_EQ(t.pushes, t.applied + t.dropped) << what;
   EXPECT_EQ(t.pulls, t.pushes) << what;
-  EXPECT_EQ(t.counted, t.applied) << what;
+  EXPECT_EQ(t.staleness, t.applied) << what;
   EXPECT_EQ(static_cast<double>(t.dropped), heard) << what << ": workers hear of every drop";
   EXPECT_EQ(t.server_in, t.worker_out) << what;
   EXPECT_TRUE(policy.drops || t.dropped == 0) << what;
@@ -141,9 +122,10 @@ TEST(Policies, BackupWorkersMakeEveryUpdateOfTheOthers) {
       for (const auto& server : traffic.servers) bundles += server.messages / 2;  // Headers travel alone.
       const auto rest = static_cast<std::uint64_t>(ranks - servers - backup);
       if (traffic.transport == "message") {
-        EXPECT_EQ(totals(outcome).applied, rest * bundles * static_cast<std::uint64_t>(config.steps));
+        EXPECT_EQ(test::totals(outcome.ranks).applied,
+                  rest * bundles * static_cast<std::uint64_t>(config.steps));
       }
-      EXPECT_EQ(totals(outcome).applied % rest, 0U);
+      EXPECT_EQ(test::totals(outcome.ranks).applied % rest, 0U);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/support/harness.hpp"
+#include "tests/support/totals.hpp"
 
 namespace steelyard {
 namespace {
@@ -106,30 +107,12 @@ TEST(Stopping, BspEndsAfterAWholeStepWhoeverIsTold) {
     }
 }
 
-/// Pushes of all servers, and what became of them; on rank 0.
-struct Pushes {
-  std::uint64_t all = 0, applied = 0, dropped = 0, stopped = 0;
-};
-Pushes pushes(const test::Outcome& outcome) {
-  Pushes sum;
-  for (const trace::RankTrial& rank : outcome.ranks) {
-    for (const trace::LoadRow& row : rank.loads) {
-      sum.all += row.pushes;
-      sum.applied += row.applied;
-      sum.dropped += row.dropped;
-    }
-    for (const trace::DropCount& drop : rank.drops)
-      if (drop.reason == trace::DropReason::stopped) sum.stopped += drop.pushes;
-  }
-  return sum;
-}
-
 void expect_all_gone(const TrialConfig& config, int who, const char* what, const ModelSpec& model = mlp()) {
   const auto outcome = run(config, who, model);
   EXPECT_TRUE(outcome.stopped) << what << " told " << who;
   for (const Step count : steps(outcome)) EXPECT_LT(count, kSteps) << what << " told " << who;
-  const Pushes sum = pushes(outcome);
-  EXPECT_EQ(sum.all, sum.applied + sum.dropped) << what << " told " << who;
+  const test::Totals sum = test::totals(outcome.ranks);
+  EXPECT_EQ(sum.pushes, sum.applied + sum.dropped) << what << " told " << who;
   // One worker is in step with itself.
   const bool alone = test::launch().world.size() - config.servers == 1;
   EXPECT_TRUE((sum.stopped > 0) != alone || test::launch().world.rank() != 0) << what << " told " << who;

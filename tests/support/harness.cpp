@@ -40,6 +40,21 @@ const cli::Launch& launch() {
   return *kLaunch;
 }
 
+TrialConfig small_config(Step steps) {
+  TrialConfig config;
+  config.optimizer = "momentum";
+  config.optimizer_options = {0.05F, 0.9F};
+  config.global_batch = 24;
+  config.steps = steps;
+  config.seed = 5;
+  config.evaluate_at_end = false;
+  config.bundle_bytes = 4096;
+  config.piece_bytes = 32 * 1024;
+  config.first_bucket_bytes = 2048;
+  config.bucket_bytes = 16384;
+  return config;
+}
+
 TrialConfig allreduce(TrialConfig config, const char* collective) {
   config.mode = "allreduce";
   config.servers = 0;

@@ -45,6 +45,10 @@ struct Way {
 inline constexpr Way kWays[] = {{"message", 1}, {"shared", 1},       {"auto", 2, "none"},
                                 {"auto", 2},    {"auto", 3, "none"}, {"auto", 3}};
 
+/// Bundles, pieces and buckets small enough that small models have several; the last batch of an epoch of
+/// small_dataset has 4 samples, fewer than 7 ranks.
+TrialConfig small_config(Step steps);
+
 /// `config` as allreduce on all ranks.
 TrialConfig allreduce(TrialConfig config, const char* collective = "auto");
 

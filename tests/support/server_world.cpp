@@ -25,7 +25,7 @@ World::World(const Scene& scene)
       optimizer_(make_optimizer("sgd", {1.0F, 0.0F}).value()),
       copies_(consistency_->pushes_per_update(scene.workers) == scene.workers ? 1 : 2),
       memory_(std::vector<std::size_t>(at(scene.bundles), 2), scene.workers, copies_),
-      server_({scene.workers, 0, copies_, false, scene.staleness_options.recompute},
+      server_({scene.workers, 0, copies_, scene.in_worker_order, scene.staleness_options.recompute},
               {*optimizer_, *consistency_, *staleness_}, ids(scene.bundles), memory_.views()),
       workers_(at(scene.workers)) {
   for (int worker = 0; worker < scene.workers; ++worker) {

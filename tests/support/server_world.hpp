@@ -19,6 +19,7 @@ struct Scene {
   ConsistencyOptions consistency_options{};
   const char* staleness = "keep";
   StalenessOptions staleness_options{};
+  bool in_worker_order = false;
   int diverging_worker = -1;  ///< Meets a value that is not finite ...
   Clock diverges_at = 0;      ///< ... in this step, from 1.
 };

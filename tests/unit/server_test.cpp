@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <functional>
-#include <map>
 
-#include "tests/support/server_memory.hpp"
+#include "tests/support/server_world.hpp"
 
 namespace steelyard::ps {
 namespace {
@@ -18,105 +15,23 @@ namespace {
 constexpr int kWorkers = 2;
 constexpr int kBundles = 2;
 constexpr Clock kSteps = 3;
-constexpr std::array<BundleId, kBundles> kIds = {4, 9};
-constexpr std::array<std::size_t, kBundles> kElements = {1, 2};
+constexpr std::size_t kAll = std::size_t{1} << 30U;
 
-/// One execution of the server, driven by a sequence of choices. Gradients tell workers and steps apart:
-/// worker w pushes 10^w in every step, so the values show which pushes were applied.
-class World {
- public:
-  World(const char* consistency, bool in_worker_order)
-      : consistency_(make_consistency(consistency).value()),
-        optimizer_(make_optimizer("sgd", {1.0F, 0.0F}).value()),
-        copies_(consistency_->pushes_per_update(kWorkers) == kWorkers ? 1 : 2),
-        memory_(kElements, kWorkers, copies_),
-        server_({kWorkers, 0, copies_, in_worker_order}, {*optimizer_, *consistency_, kept()}, kIds,
-                memory_.views()) {}
-
-  /// A worker may push a bundle when it has the reply to its push before.
-  bool can_push(int worker, int bundle) const {
-    const auto& c = conversation(worker, bundle);
-    return !c.waiting && c.clock < kSteps;
-  }
-
-  void push(int worker, int bundle) {
-    auto& c = conversation(worker, bundle);
-    const Header header = push_header(kIds[static_cast<std::size_t>(bundle)], worker, ++c.clock, c.version);
-    std::ranges::fill(memory_.gradient(worker, bundle), worker == 0 ? 1.0F : 10.0F);
-    c.waiting = true;
-    server_.receive(worker, bundle, header, ++now_);
-    take_replies();
-  }
-
-  /// A reply that is on its way leaves its outbox.
-  bool can_send() const { return !on_the_way_.empty(); }
-  void send(std::size_t which) {
-    const Reply reply = on_the_way_[which];
-    auto& c = conversation(reply.worker, reply.bundle);
-    EXPECT_GT(reply.version, c.version) << "a reply is never older than the one before";
-    // Not torn, not overwritten while under way: the values are those of the version that was promised.
-    const float when_made = values_seen_[{reply.worker, reply.bundle}];
-    EXPECT_EQ(when_made, memory_.value(reply));
-    c.version = reply.version;
-    c.waiting = false;
-    on_the_way_.erase(on_the_way_.begin() + static_cast<std::ptrdiff_t>(which));
-    server_.sent(reply, ++now_);
-    take_replies();
-  }
-  std::size_t on_the_way() const { return on_the_way_.size(); }
-
-  bool finished() const {
-    for (const auto& c : conversations_)
-      if (c.clock < kSteps || c.waiting) return false;
-    return true;
-  }
-  Clock lag() const {
-    Clock greatest = 0;
-    for (int bundle = 0; bundle < kBundles; ++bundle)
-      greatest = std::max(greatest, std::abs(server_.clock(0, bundle) - server_.clock(1, bundle)));
-    return greatest;
-  }
-  Server& server() { return server_; }
-
- private:
-  struct Conversation {
-    Clock clock = 0;
-    std::int64_t version = 0;
-    bool waiting = false;
-  };
-  Conversation& conversation(int worker, int bundle) {
-    return conversations_[static_cast<std::size_t>(worker * kBundles + bundle)];
-  }
-  const Conversation& conversation(int worker, int bundle) const {
-    return conversations_[static_cast<std::size_t>(worker * kBundles + bundle)];
-  }
-  void take_replies() {
-    for (const Reply& reply : server_.due()) {
-      values_seen_[{reply.worker, reply.bundle}] = memory_.value(reply);
-      on_the_way_.push_back(reply);
-    }
-    server_.due().clear();
-  }
-
-  std::unique_ptr<Consistency> consistency_;
-  std::unique_ptr<Optimizer> optimizer_;
-  int copies_;
-  Memory memory_;
-  Server server_;
-  std::array<Conversation, kWorkers * kBundles> conversations_{};
-  std::vector<Reply> on_the_way_;
-  std::map<std::pair<int, int>, float> values_seen_;
-  std::int64_t now_ = 0;
-};
+Scene scene(const char* consistency, bool in_worker_order = false) {
+  return {.workers = kWorkers,
+          .bundles = kBundles,
+          .steps = kSteps,
+          .consistency = consistency,
+          .in_worker_order = in_worker_order};
+}
 
 /// What every execution must satisfy when it is over.
-void expect_finished_well(World& world, const char* consistency) {
+void expect_finished_well(World& world, bool bsp) {
   Server& server = world.server();
   const std::uint64_t pushes = kWorkers * kBundles * kSteps;
   EXPECT_EQ(server.pushes(), pushes);
   EXPECT_EQ(server.applied(), pushes) << "every push is applied exactly once";
   EXPECT_EQ(server.waiting(), 0);
-  const bool bsp = std::string_view(consistency) == "bsp";
   EXPECT_EQ(server.updates(), bsp ? pushes / kWorkers : pushes);
   for (int bundle = 0; bundle < kBundles; ++bundle)
     for (const float value : server.values(bundle))
@@ -132,87 +47,43 @@ void expect_finished_well(World& world, const char* consistency) {
   EXPECT_EQ(counted, pushes);
 }
 
-/// What can happen next: a push of any worker that may, or a reply leaving.
-std::vector<std::function<void()>> possible_actions(World& world) {
-  std::vector<std::function<void()>> actions;
-  for (int worker = 0; worker < kWorkers; ++worker)
-    for (int bundle = 0; bundle < kBundles; ++bundle)
-      if (world.can_push(worker, bundle))
-        actions.push_back([&world, worker, bundle] { world.push(worker, bundle); });
-  for (std::size_t reply = 0; reply < world.on_the_way(); ++reply)
-    actions.push_back([&world, reply] { world.send(reply); });
-  return actions;
-}
-
-enum class Replies { at_once, at_any_moment };
-
-/// Runs one execution: takes `choices` as far as they go, then always the first action. @return how many
-/// actions there were to choose from at each point, and the greatest lag.
-std::pair<std::vector<std::size_t>, Clock> play(World& world, Replies replies,
-                                                std::vector<std::size_t>& choices) {
-  std::vector<std::size_t> widths;
-  Clock lag = 0;
-  while (!world.finished() && !testing::Test::HasFailure()) {
-    const auto actions = possible_actions(world);
-    if (actions.empty()) {
-      ADD_FAILURE() << "nobody can act and nobody has finished: a deadlock";
-      break;
-    }
-    if (widths.size() == choices.size()) choices.push_back(0);
-    const std::size_t choice = choices[widths.size()];
-    widths.push_back(actions.size());
-    actions[choice]();
-    while (replies == Replies::at_once && world.on_the_way() > 0) world.send(0);
-    lag = std::max(lag, world.lag());
-  }
-  return {widths, lag};
-}
-
 struct Explored {
   std::size_t executions = 0;
-  Clock greatest_lag = 0;
+  Clock greatest_lead = 0;
 };
 
-/// All executions, depth first, at most `most` of them.
-Explored explore(const char* consistency, bool in_worker_order, Replies replies,
-                 std::size_t most = 1U << 30U) {
+Explored explore(const Scene& of, bool late, std::size_t most) {
   Explored explored;
-  std::vector<std::size_t> choices;
-  do {
-    World world(consistency, in_worker_order);
-    const auto [widths, lag] = play(world, replies, choices);
-    explored.greatest_lag = std::max(explored.greatest_lag, lag);
-    expect_finished_well(world, consistency);
-    if (testing::Test::HasFailure() || ++explored.executions == most) return explored;
-    while (!choices.empty() && choices.back() + 1 == widths[choices.size() - 1]) choices.pop_back();
-    if (!choices.empty()) ++choices.back();
-  } while (!choices.empty());
+  const bool bsp = std::string_view(of.consistency) == "bsp";
+  const auto check = [&](World& world) {
+    expect_finished_well(world, bsp);
+    explored.greatest_lead = std::max(explored.greatest_lead, world.greatest_lead());
+  };
+  explored.executions = explore(of, late, check, most);
   return explored;
 }
 
 TEST(Server, BspOverEveryInterleavingOfPushes) {
   for (const bool in_worker_order : {false, true}) {
-    const Explored explored = explore("bsp", in_worker_order, Replies::at_once);
-    // Per bundle and step either worker comes first: 2^3 histories; two bundles interleave 6 over 6 pushes in
-    // C(12, 6) ways: 64 x 924.
-    EXPECT_EQ(explored.executions, 64U * 924U);
-    EXPECT_EQ(explored.greatest_lag, 1);
+    const Explored explored = explore(scene("bsp", in_worker_order), false, kAll);
+    // The 4 pushes of a step come in any order, and nobody begins the next before: (4!)^3.
+    EXPECT_EQ(explored.executions, 24U * 24U * 24U);
+    EXPECT_EQ(explored.greatest_lead, 0);
   }
 }
 
 TEST(Server, AspOverEveryInterleavingOfPushes) {
-  const Explored explored = explore("asp", false, Replies::at_once);
-  // Any order of 4 independent sequences of 3 pushes: 12! / (3!)^4.
-  EXPECT_EQ(explored.executions, 369'600U);
-  EXPECT_EQ(explored.greatest_lag, kSteps);
+  const Explored explored = explore(scene("asp"), false, kAll);
+  // A worker pushes the bundles of each of its steps in either order, (2^3)^2 ways for two; their 6 pushes
+  // each interleave in C(12, 6) ways.
+  EXPECT_EQ(explored.executions, 64U * 924U);
+  EXPECT_EQ(explored.greatest_lead, kSteps);
 }
 
 TEST(Server, RepliesThatLeaveLateAreNeverOverwritten) {
-  // Replies may leave at any later moment. All orders are too many; the first 200,000 depth first are not.
-  constexpr std::size_t kMost = 200'000;
-  EXPECT_EQ(explore("bsp", false, Replies::at_any_moment, kMost).executions, kMost);
-  EXPECT_EQ(explore("bsp", true, Replies::at_any_moment, kMost).executions, kMost);
-  EXPECT_EQ(explore("asp", false, Replies::at_any_moment, kMost).executions, kMost);
+  // Replies may leave at any later moment. All orders are too many; the first of them, depth first, are not.
+  for (const Scene& of : {scene("bsp"), scene("bsp", true), scene("asp")})
+    EXPECT_EQ(explore(of, true, kMostExecutions).executions, kMostExecutions);
 }
 
 TEST(Server, RepliesRotate) {
