@@ -7,59 +7,53 @@
 namespace steelyard::cli {
 namespace {
 
-constexpr std::string_view kAnyEnd = "…";
-
-constexpr OptionDependency kDependencies[] = {
-    {"momentum", "optimizer", {"momentum", "nesterov"}},
-    {"servers", "mode", {"ps"}},
-    {"server-ranks", "mode", {"ps"}},
-    {"placement", "mode", {"ps"}},
-    {"consistency", "mode", {"ps"}},
-    {"bundle-bytes", "mode", {"ps"}},
-    {"piece-bytes", "mode", {"ps"}},
-    {"transport", "mode", {"ps"}},
-    {"aggregate", "mode", {"ps"}},
-    {"server-weight", "mode", {"ps"}},
-    {"server-memory", "mode", {"ps"}},
-    {"lr-scale", "consistency", {"asp", "ssp"}, "none"},
-    {"max-lag", "consistency", {"ssp"}},
-    {"backup-workers", "consistency", {"bsp"}},
-    {"staleness-policy", "consistency", {"asp", "ssp"}},
-    {"max-staleness", "staleness-policy", {"drop"}},
-    {"on-drop", "staleness-policy", {"drop", "cost_aware"}},
-    {"compensation", "staleness-policy", {"compensate"}},
-    {"collective", "mode", {"allreduce"}},
-    {"sharded-optimizer", "mode", {"allreduce"}},
-    {"bucket-mib", "mode", {"allreduce"}},
-    {"first-bucket-mib", "mode", {"allreduce"}},
-    {"compute-ms", "model", {"replay:…"}},
-    {"compute-samples", "model", {"replay:…"}},
-    {"compute-profile", "model", {"replay:…"}},
-    {"compute", "model", {"replay:…"}},
-    {"compute-grain-ms", "model", {"replay:…"}},
-    {"data-dir", "data", {"fashion-mnist", "clips"}},
+/// The options have an effect where `on` has one of `values` ("x…": begins with x) and has an effect itself.
+struct Dependency {
+  const char* on;
+  std::vector<std::string_view> values;
+  std::vector<std::string_view> options;
 };
 
-const OptionDependency* find(std::string_view option) {
-  const auto* found = std::ranges::find(kDependencies, option, &OptionDependency::option);
+const Dependency kDependencies[] = {
+    {"mode",
+     {"ps"},
+     {"servers", "server-ranks", "placement", "consistency", "bundle-bytes", "piece-bytes", "transport",
+      "aggregate", "server-weight", "server-memory"}},
+    {"mode", {"allreduce"}, {"collective", "sharded-optimizer", "bucket-mib", "first-bucket-mib"}},
+    {"consistency", {"bsp"}, {"backup-workers"}},
+    {"consistency", {"ssp"}, {"max-lag"}},
+    {"consistency", {"asp", "ssp"}, {"staleness-policy", "lr-scale"}},
+    {"staleness-policy", {"drop"}, {"max-staleness"}},
+    {"staleness-policy", {"drop", "cost_aware"}, {"on-drop"}},
+    {"staleness-policy", {"compensate"}, {"compensation"}},
+    {"optimizer", {"momentum", "nesterov"}, {"momentum"}},
+    {"model",
+     {"replay:…"},
+     {"compute", "compute-ms", "compute-samples", "compute-profile", "compute-grain-ms"}},
+    {"data", {"fashion-mnist", "clips"}, {"data-dir"}},
+};
+
+const Dependency* find(std::string_view option) {
+  const auto* found = std::ranges::find_if(kDependencies, [option](const Dependency& one) {
+    return std::ranges::find(one.options, option) != one.options.end();
+  });
   return found == std::end(kDependencies) ? nullptr : found;
 }
 
 bool matches(std::string_view value, std::string_view allowed) {
-  if (!allowed.ends_with(kAnyEnd)) return !allowed.empty() && value == allowed;
-  return value.starts_with(allowed.substr(0, allowed.size() - kAnyEnd.size()));
+  constexpr std::string_view kAnyEnd = "…";
+  return allowed.ends_with(kAnyEnd) ? value.starts_with(allowed.substr(0, allowed.size() - kAnyEnd.size()))
+                                    : value == allowed;
 }
 
 }  // namespace
 
-std::span<const OptionDependency> option_dependencies() { return kDependencies; }
-
 std::string lacks(std::string_view option, const ValueOf& value_of) {
   for (const auto* one = find(option); one != nullptr; one = find(one->on)) {
     const auto value = value_of(one->on);
-    const auto& [first, second] = one->values;
-    if (value && !matches(*value, first) && !matches(*value, second))
-      return fmt::format("--{} {}{}{}", one->on, first, second.empty() ? "" : " or ", second);
+    const auto fits = [&value](std::string_view allowed) { return matches(*value, allowed); };
+    if (value && std::ranges::none_of(one->values, fits))
+      return fmt::format("--{} {}", one->on, fmt::join(one->values, " or "));
   }
   return "";
 }
@@ -67,9 +61,9 @@ std::string lacks(std::string_view option, const ValueOf& value_of) {
 std::vector<std::string> dependents(std::string_view name) {
   std::vector<std::string> all;
   if (name == "model") all.emplace_back("data");  // Which may be made for it.
-  for (const OptionDependency& one : kDependencies)
+  for (const Dependency& one : kDependencies)
     for (const auto* link = &one; link != nullptr; link = find(link->on))
-      if (link->on == name) all.emplace_back(one.option);
+      if (link->on == name) all.insert(all.end(), one.options.begin(), one.options.end());
   return all;
 }
 

@@ -4,24 +4,13 @@
 /// Which option goes with which value of another: one that has no effect is refused on the command line, and
 /// is no setting of a recorded trial.
 
-#include <array>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace steelyard::cli {
-
-/// `option` has an effect where `on` has one of `values` ("x…": begins with x) and has an effect itself.
-struct OptionDependency {
-  std::string_view option;
-  std::string_view on;
-  std::array<std::string_view, 2> values;  ///< "" for no second one.
-  std::string_view idle{};                 ///< The value that asks for nothing.
-};
-std::span<const OptionDependency> option_dependencies();
 
 /// Value of an option; none where it may be any, as the mode in a comparison.
 using ValueOf = std::function<std::optional<std::string>(std::string_view)>;

@@ -33,10 +33,12 @@ Status check_dependencies(const Options& options) {
     if (name == "mode" && options.command != Command::train) return std::nullopt;
     return options.text(name);
   };
-  for (const OptionDependency& one : option_dependencies()) {
-    if (!options.given(one.option) || options.text(one.option) == one.idle) continue;
-    if (const std::string lacking = lacks(one.option, value_of); !lacking.empty())
-      return Error{fmt::format("--{} has no effect here: it goes with {}", one.option, lacking)};
+  for (const OptionSpec& spec : option_specs()) {
+    const bool asked =
+        (spec.commands & static_cast<unsigned>(options.command)) != 0 && options.given(spec.name);
+    if (!asked || (std::string_view(spec.name) == "lr-scale" && options.text("lr-scale") == "none")) continue;
+    if (const std::string lacking = lacks(spec.name, value_of); !lacking.empty())
+      return Error{fmt::format("--{} has no effect here: it goes with {}", spec.name, lacking)};
   }
   return success();
 }

@@ -275,36 +275,11 @@ TEST(Ratios, AgainstOneGroupAreOneFamily) {
   EXPECT_LT(least, 0.96) << "the last of Holm's levels";
 }
 
-TEST(Groups, AreNotMergedByWhatTheTraceHadNoRoomFor) {
-  const std::string file = "explicit:/" + std::string(60, 'p');
-  Asked a = kPs, b = kPs;
-  a.options["placement"] = file + "a";
-  b.options["placement"] = file + "b";
-  const Collection made = collection({a, b});
-  ASSERT_EQ(made.groups.size(), 2U);
-  EXPECT_EQ(made.trials[1].settings.at("placement"), file + "b");
-}
-
 TEST(Rows, EndInDotsWhereTheyHaveNoRoom) {
   Asked asked = kPs;
   const std::string folder = "/" + std::string(1023, 'd');
   asked.folder = folder.c_str();
   EXPECT_EQ(trace::view(collection({asked}).trials.front().row.run), folder.substr(0, 1020) + "...");
-}
-
-TEST(Contestants, SayTheirOwnSettings) {
-  RunOptions options{{{"placement", "striped"}, {"lr", "0.02"}, {"optimizer", "sgd"}},
-                     {"mode=ps servers=1", "servers=1 lr=0.1"}};
-  trace::RunTables tables;
-  tables.model = "lenet";
-  trace::TrialRow row{};
-  row.mode = text<16>("ps");
-  row.label = text<64>("B: ps 1+3");
-  EXPECT_EQ(trial_settings(options, tables, row, false)["lr"], "0.1");
-  row.label = text<64>("A: ps 1+3");
-  EXPECT_EQ(trial_settings(options, tables, row, false)["lr"], "0.02");
-  row.label = text<64>("Z: ps 1+3");  // A file may hold anything.
-  EXPECT_EQ(trial_settings(options, tables, row, false)["lr"], "0.02");
 }
 
 }  // namespace
