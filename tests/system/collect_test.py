@@ -2,6 +2,7 @@
 import csv
 import json
 import shutil
+import statistics
 import sys
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import h5py
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.support.steelyard import Result, Workplace, run, run_json  # noqa: E402
 
+PHASES = ("data", "forward", "backward", "push", "wait", "update")
+MEDIANS = ("images_per_s", "step_ms", "wait_share", "bytes_max_over_mean", "busy_max_over_mean", "staleness_median", "load_balance",
+           "communication_efficiency", "parallel_efficiency", "accuracy")
 SMALL = ("--data", "synthetic", "--model", "mlp:50-20-10", "--steps", "10", "--evaluate", "end")
 
 
@@ -41,12 +45,21 @@ def check_figures(folder: Path, made: dict[str, dict]) -> None:
         assert trial["wait_share"] == shown["wait"]["share"]
         assert trial["load_balance"] == shown["pop"]["load_balance"]
         assert trial["worker_parallel_efficiency"] == shown["pop"]["worker"]["parallel_efficiency"]
+        for phase in PHASES:
+            assert trial[f"{phase}_ms"] == shown["phases_ms"][phase], (phase, trial, shown["phases_ms"])
+        for key, value in shown["server_max_over_mean"].items() if trial["mode"] == "ps" else ():
+            assert trial[f"{key}_max_over_mean"] == value, (key, trial)
         served = shown["pop"]["server"]
         assert trial["server_parallel_efficiency"] == (served["parallel_efficiency"] if served else None)
         assert trial["nodes"] == 1 and trial["images_per_s_per_node"] == trial["images_per_s"]
         price = 0.5 * trial["servers"] + trial["workers"]
         assert trial["price_per_hour"] == price and abs(trial["images_per_price"] * price / trial["images_per_s"] - 3600) < 1e-6
     assert [(g["name"], g["trials"]) for g in result["groups"]] == [("ps 1+1", 2), ("allreduce 2", 2)], result["groups"]
+    for group in result["groups"]:
+        own = [trial for trial in result["trials"] if trial["group"] == group["group"]]
+        for key in MEDIANS:
+            values = [trial[key] for trial in own if trial[key] is not None]
+            assert (group[key] is None and not values) or abs(group[key] - statistics.median(values)) < 1e-9, (key, group, values)
     speeds = [{t["seed"]: t["images_per_s"] for t in result["trials"] if t["group"] == g} for g in (0, 1)]
     ratios = {(r["basis"], r["measure"]): r for r in result["ratios"]}
     expected = sum(speeds[0][s] / speeds[1][s] for s in (0, 1)) / 2

@@ -275,6 +275,17 @@ TEST(Ratios, AgainstOneGroupAreOneFamily) {
   EXPECT_LT(least, 0.96) << "the last of Holm's levels";
 }
 
+TEST(Groups, WhoDidNotReachTheTargetTookForEver) {
+  std::vector<Asked> all = repeats(kPs, 100);
+  for (Asked& one : all) one.target = 0.8;
+  for (std::size_t i = 1; i < all.size(); ++i) all[i].time_s = 9.0 + static_cast<double>(i);
+  const trace::GroupRow row = collection_tables(collection(all)).groups[0];
+  EXPECT_EQ(row.reached, 6);
+  EXPECT_EQ(row.time_to_target_s, 13.0);
+  EXPECT_EQ(row.time_to_target_s_low, 10.0);
+  EXPECT_TRUE(std::isinf(row.time_to_target_s_high));
+}
+
 TEST(Rows, EndInDotsWhereTheyHaveNoRoom) {
   Asked asked = kPs;
   const std::string folder = "/" + std::string(1023, 'd');
