@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.support.slurm_jobs import ENDLESS, Site, check_stopped, site  # noqa: E402
+from tests.support.slurm_jobs import ENDLESS, Site, check_heterogeneous, check_stopped, site  # noqa: E402
 
 ON_TWO_NODES = ("--nodes=2", "--ntasks-per-node=1")
 ON_TWO_OF_THREE = ("--partition=cpu", ":", "--partition=gpu", "--nodes=2")
@@ -13,8 +13,8 @@ ON_TWO_OF_THREE = ("--partition=cpu", ":", "--partition=gpu", "--nodes=2")
 
 def check_signal(at: Site, script: str, said: str, options: tuple[str, ...] = ON_TWO_NODES, launcher: str = "srun") -> None:
     """@param said who queues the job again."""
-    name, log = script.removesuffix(".sbatch"), f"{script}-{launcher}.out"
-    job = at.submit(script, *ENDLESS, options=options, log=log, LAUNCHER=launcher, MAX_REQUEUES="1")
+    name = script.removesuffix(".sbatch")
+    job = at.submit(script, *ENDLESS, options=options, log="%j.out", LAUNCHER=launcher, MAX_REQUEUES="1")
     for tried, run in enumerate((f"{name}-{job}", f"{name}-{job}-restart1")):
         at.wait_until_trains(run, job)
         assert at.restarts(job) == tried
@@ -22,7 +22,7 @@ def check_signal(at: Site, script: str, said: str, options: tuple[str, ...] = ON
         text = "is left alone" if tried else "is queued again"
         at.cluster.wait_until(lambda: not at.is_queued(job) or at.restarts(job) > tried, f"{run} ends and the job {text}")
     at.wait_for_all()
-    log_text = (at.logs / log).read_text()
+    log_text = (at.logs / f"{job}.out").read_text()
     assert "User defined signal" not in log_text, "the program ends in order"
     assert log_text.count(said) == 1 and "requeued 1 times already" in log_text, log_text
     assert at.restarts(job) == 1
@@ -75,15 +75,15 @@ def check_hetjob_node_down(at: Site) -> None:
 def main() -> None:
     with site() as at:
         check_node_down(at)
-        check_hetjob_node_down(at)
+        check_heterogeneous(at, lambda: check_hetjob_node_down(at))
         check_preempted(at)
         for launcher in ("srun", "mpirun"):
             check_signal(at, "train.sbatch", "queueing the job again", launcher=launcher)
-        check_signal(at, "hetjob.sbatch", "queueing the job again", ON_TWO_OF_THREE)
+        check_heterogeneous(at, lambda: check_signal(at, "hetjob.sbatch", "queueing the job again", ON_TWO_OF_THREE))
     with site(requeue_exit=True) as at:
         check_preempted(at)
         check_signal(at, "train.sbatch", "RequeueExit queues the job again")
-        check_signal(at, "hetjob.sbatch", "RequeueExit queues the job again", ON_TWO_OF_THREE)
+        check_heterogeneous(at, lambda: check_signal(at, "hetjob.sbatch", "RequeueExit queues the job again", ON_TWO_OF_THREE))
     print("ok")
 
 

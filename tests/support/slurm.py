@@ -150,6 +150,10 @@ def serve(folder: Path, nodes: int) -> None:
         os.wait()
 
 
+class StillWaiting(AssertionError):
+    """A condition that should have come true."""
+
+
 class Cluster:
     """A cluster that is up while its block lasts, however that ends."""
 
@@ -210,7 +214,8 @@ class Cluster:
     def wait_until(self, holds: Callable[[], object], what: str, seconds: float = 300) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
-            assert time.monotonic() < deadline, f"still waiting until {what}; jobs: {self.jobs()}"
+            if time.monotonic() >= deadline:
+                raise StillWaiting(f"still waiting until {what}; jobs: {self.jobs()}")
             time.sleep(0.1)  # Only spares the core; the condition decides.
 
     def __exit__(self, *_: object) -> None:
