@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "src/cli/console.hpp"
@@ -172,7 +171,8 @@ std::string ratio_table(const CollectionTables& tables, std::string_view measure
                finding(row)});
   }
   if (!any) return "";
-  const std::size_t most = std::ranges::max(families | std::views::values);
+  std::size_t most = 0;
+  for (const auto& [_, ratios] : families) most = std::max(most, ratios);
   return table.text() + "intervals at the confidence that Holm's correction asks for; unclear: it may be 1" +
          (too_few
               ? fmt::format("\n{}: {} judged together need{} at least {}", kTooFew, counted(most, "ratio"),
