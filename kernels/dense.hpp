@@ -4,9 +4,23 @@
 /// A fully connected layer. Weights are [out, in], row-major, as PyTorch stores them.
 
 #include <cstddef>
-#include <span>
+#include "kernels/host_device.hpp"
 
 namespace steelyard::kernels {
+
+/// What follows the matrix product, one element, the same for CPU and GPU.
+template <bool kRelu>
+struct Activation {
+  STEELYARD_HOST_DEVICE float operator()(float product, float bias) const {
+    const float sum = product + bias;
+    return kRelu && sum < 0.0F ? 0.0F : sum;  // A NaN travels on.
+  }
+};
+
+/// The gradient before ReLU from that behind it.
+struct Masked {
+  STEELYARD_HOST_DEVICE float operator()(float y, float gradient) const { return y > 0.0F ? gradient : 0.0F; }
+};
 
 struct DenseShape {
   std::size_t batch = 0;

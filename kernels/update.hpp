@@ -5,6 +5,9 @@
 /// the value after, `g` the gradient, `m` and `v` state that is kept between calls.
 
 #include <cmath>
+#include <cstddef>
+#include <type_traits>
+#include <variant>
 
 #include "kernels/host_device.hpp"
 
@@ -58,6 +61,29 @@ struct AdamRule {
     v = beta2 * v + (1.0F - beta2) * g * g;
     return w - rate * (m / correction1) / (std::sqrt(v / correction2) + epsilon);
   }
+};
+
+/// Floats of state that a rule keeps for each element.
+template <typename Rule>
+inline constexpr std::size_t kStateOf = std::is_invocable_v<const Rule&, float, float>           ? 0
+                                        : std::is_invocable_v<const Rule&, float, float, float&> ? 1
+                                                                                                 : 2;
+
+template <typename, typename... Rules>
+using OneOf = std::variant<Rules...>;
+using AnyRule = OneOf<void
+#define RULE(Rule) , Rule
+#include "kernels/rules.def"
+#undef RULE
+                      >;
+
+/// What a rule is applied to.
+struct UpdateArrays {
+  std::size_t n = 0;
+  const float* from = nullptr;      ///< [n] values before.
+  const float* gradient = nullptr;  ///< [n]
+  float* to = nullptr;              ///< [n] values after; `from` itself, or apart from it.
+  float* state = nullptr;           ///< As many arrays [n] as the rule keeps, one behind the other.
 };
 
 }  // namespace steelyard::kernels

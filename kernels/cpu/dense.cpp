@@ -17,10 +17,8 @@ void finish(const DenseShape& s, const float* __restrict transposed, const float
   for (std::size_t out = 0; out < s.out; out += kSide)
     for (std::size_t row = 0; row < s.batch; row += kSide)
       for (std::size_t i = row; i < std::min(row + kSide, s.batch); ++i)
-        for (std::size_t j = out; j < std::min(out + kSide, s.out); ++j) {
-          const float sum = transposed[j * s.batch + i] + bias[j];
-          y[i * s.out + j] = kRelu ? std::max(sum, 0.0F) : sum;
-        }
+        for (std::size_t j = out; j < std::min(out + kSide, s.out); ++j)
+          y[i * s.out + j] = Activation<kRelu>{}(transposed[j * s.batch + i], bias[j]);
 }
 
 }  // namespace
@@ -35,7 +33,7 @@ void dense_forward(const DenseShape& s, const float* x, const float* weights, co
 void dense_backward_weights(const DenseShape& s, const float* x, const float* y, float* y_gradient,
                             float* weights_gradient, float* bias_gradient) {
   if (s.relu)
-    for (std::size_t i = 0; i < s.batch * s.out; ++i) y_gradient[i] = y[i] > 0.0F ? y_gradient[i] : 0.0F;
+    for (std::size_t i = 0; i < s.batch * s.out; ++i) y_gradient[i] = Masked{}(y[i], y_gradient[i]);
   gemm({Op::transpose, Op::none, s.out, s.in, s.batch}, y_gradient, x, weights_gradient);
   std::fill_n(bias_gradient, s.out, 0.0F);
   for (std::size_t row = 0; row < s.batch; ++row) {

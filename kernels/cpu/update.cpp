@@ -1,17 +1,15 @@
 #include "kernels/cpu/update.hpp"
 
-#include <type_traits>
-
 namespace steelyard::kernels {
 namespace {
 
 /// Both by value: what the loop writes cannot be a part of them.
 template <typename Rule>
 void over_arrays(const Rule rule, const UpdateArrays a) {
-  if constexpr (std::is_invocable_v<const Rule&, float, float>) {
+  if constexpr (kStateOf<Rule> == 0) {
     STEELYARD_INDEPENDENT
     for (std::size_t i = 0; i < a.n; ++i) a.to[i] = rule(a.from[i], a.gradient[i]);
-  } else if constexpr (std::is_invocable_v<const Rule&, float, float, float&>) {
+  } else if constexpr (kStateOf<Rule> == 1) {
     STEELYARD_INDEPENDENT
     for (std::size_t i = 0; i < a.n; ++i) {
       float kept = a.state[i];

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/update.hpp"
 #include "src/base/expected.hpp"
 #include "src/base/types.hpp"
 
@@ -29,11 +30,26 @@ struct Update {
   float rate = 1.0F;                ///< Times the optimizer's own.
 };
 
+/// The rule of update number `update` of some elements, from 1; @param options whose rate is that of the
+/// update.
+using MakeRule = kernels::AnyRule(const OptimizerOptions& options, std::int64_t update);
+
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
-  virtual std::size_t state_per_element() const = 0;
-  virtual void apply(const Update& update) const = 0;
+  Optimizer(const OptimizerOptions& options, MakeRule* make);
+
+  std::size_t state_per_element() const { return state_per_element_; }
+  /// @param rate times the optimizer's own.
+  kernels::AnyRule rule(std::int64_t update, float rate = 1.0F) const {
+    return make_({options_.rate * rate, options_.momentum}, update);
+  }
+  /// On the CPU.
+  void apply(const Update& update) const;
+
+ private:
+  OptimizerOptions options_;
+  MakeRule* make_;
+  std::size_t state_per_element_;
 };
 
 /// @param name one of optimizers.def.
