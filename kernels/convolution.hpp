@@ -13,10 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/host_device.hpp"
+
 namespace steelyard::kernels {
 
 /// Elements behind the end of frames, packed weights, sums, outputs and gradients that vectors may touch.
 inline constexpr std::size_t kSlack = 64;
+/// The winner where ReLU gave 0.
+inline constexpr std::uint8_t kNobody = 4;
 
 struct ConvolutionShape;
 // They depend on the instruction set in use; see the members of the same names.
@@ -66,10 +70,16 @@ void pack_tap_rows(const ConvolutionShape& shape, const float* weights, float* r
 
 /// out[out_height/2, out_width/2, maps] = max(0, bias + max of 2x2 of weights * frame).
 /// @param rows scratch of rows_elements(). @param[out] winner as `out`: which of the four won (0 to 3, row by
-/// row), 4 where ReLU gave 0. A NaN travels on. Up to kSlack elements behind both are overwritten.
+/// row), kNobody where ReLU gave 0. A NaN travels on. Up to kSlack elements behind both are overwritten.
 void convolution_pool_forward(const ConvolutionShape& shape, const float* frame, const float* packed,
                               const float* bias, float* rows, float* out, std::uint8_t* winner);
 
+/// One element of pass_gradient, the same for CPU and GPU.
+struct Passed {
+  STEELYARD_HOST_DEVICE float operator()(std::uint8_t winner, float gradient) const {
+    return winner == kNobody ? 0.0F : gradient;
+  }
+};
 /// Sets the gradients of outputs to 0 where ReLU gave 0. What is left has passed.
 void pass_gradient(const ConvolutionShape& shape, const std::uint8_t* winner, float* gradient);
 

@@ -9,8 +9,6 @@
 namespace steelyard::kernels {
 namespace {
 
-constexpr std::uint8_t kNobody = 4;
-
 std::size_t vectors(const ConvolutionShape& s) {
   const std::size_t lanes = lanes_for(s.taps());
   return (s.taps() + lanes - 1) / lanes;
@@ -150,7 +148,7 @@ void unpack_tap_rows(const ConvolutionShape& s, const float* sums, float* weight
 }
 
 void pass_gradient(const ConvolutionShape& s, const std::uint8_t* winner, float* gradient) {
-  for (std::size_t i = 0; i < s.out_elements(); ++i) gradient[i] = winner[i] == kNobody ? 0.0F : gradient[i];
+  for (std::size_t i = 0; i < s.out_elements(); ++i) gradient[i] = Passed{}(winner[i], gradient[i]);
 }
 
 void convolution_pool_backward_weights(const ConvolutionShape& s, const float* frame, const float* passed,

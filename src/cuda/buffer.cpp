@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "src/cuda/check.hpp"
+#include "src/cuda/check.cuh"
 
 namespace steelyard::cuda {
 namespace {

@@ -1,7 +1,7 @@
 #include "src/cuda/device.hpp"
 
 #include "cuda_build.hpp"
-#include "src/cuda/check.hpp"
+#include "src/cuda/check.cuh"
 
 namespace steelyard::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "src/cuda/stream.hpp"
 
-#include "src/cuda/check.hpp"
+#include "src/cuda/check.cuh"
 
 namespace steelyard::cuda {
 

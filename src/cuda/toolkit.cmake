@@ -44,10 +44,10 @@ target_link_libraries(steelyard_nccl INTERFACE ${NCCL_LIBRARY})
 target_include_directories(steelyard_nccl SYSTEM INTERFACE ${NCCL_INCLUDE_DIR})
 
 add_library(steelyard_cuda_options INTERFACE)
-target_compile_features(steelyard_cuda_options INTERFACE cuda_std_20)
 target_include_directories(steelyard_cuda_options INTERFACE ${PROJECT_SOURCE_DIR})
-# The functors call constexpr functions of the standard library; those are no device functions by name.
-target_compile_options(steelyard_cuda_options INTERFACE --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra
+# The functors call constexpr functions of the standard library, which are no device functions by name. CMake 3.25 does not
+# know the features of nvcc 13.
+target_compile_options(steelyard_cuda_options INTERFACE -std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra
                                                         $<$<BOOL:${STEELYARD_WERROR}>:-Werror=all-warnings>
                                                         $<$<BOOL:${STEELYARD_WERROR}>:-Xcompiler=-Werror>)
 
