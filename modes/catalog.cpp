@@ -57,6 +57,20 @@ Status check_emulation(const Emulation& emulation, const ModelSpec& model) {
   return success();
 }
 
+Status check_device(const TrialConfig& config, const Roles& roles) {
+  if (config.device == "cpu") return success();
+  const std::size_t workers = roles.workers.size();
+  if (config.mode != "allreduce" || workers != 1)
+    return Error{
+        "--device cuda: only --mode allreduce with one worker computes on a GPU in this version, not " +
+        config.mode + " with " + std::to_string(workers) + (workers == 1 ? " worker" : " workers")};
+  if (!config.injection.empty())
+    return Error{"--slow with --device cuda: slowness can be injected into compute on the CPU alone"};
+  if (config.emulation.compute == "quota")
+    return Error{"--compute quota takes time of the CPU; with --device cuda say --compute sleep"};
+  return success();
+}
+
 }  // namespace
 
 Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi::Topology& topology) {
@@ -69,8 +83,9 @@ Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi:
   if (auto good = check_wire(config, model, ranks); !good) return good;
   if (auto good = check_snapshots(config, model); !good) return good;
   if (auto good = mode.value()->check(config, model, topology); !good) return good;
-  if (config.injection.empty()) return success();
-  return check_injection(config, mode.value()->roles(config, topology.node_of_rank), topology);
+  const Roles roles = mode.value()->roles(config, topology.node_of_rank);
+  if (auto good = check_device(config, roles); !good) return good;
+  return config.injection.empty() ? success() : check_injection(config, roles, topology);
 }
 
 void run_session(Session& session) {

@@ -17,7 +17,7 @@ bool all_finite(std::span<const float> values) {
 /// The first tensor, in creation order, with a value that is not finite; nothing if there is none.
 std::optional<std::string> broken_tensor(Parameters& parameters) {
   for (TensorId id = 0; id < parameters.inventory().size(); ++id)
-    if (!all_finite(parameters.values(id))) return parameters.inventory()[id].name;
+    if (!all_finite(parameters.host_values(id))) return parameters.inventory()[id].name;
   return std::nullopt;
 }
 
@@ -27,7 +27,7 @@ bool DivergenceWatch::stops(Step step, float loss) {
   const TrialConfig& config = session_.config;
   if (session_.model.replay) return false;
   const auto last_tensor = static_cast<TensorId>(session_.model.inventory.size() - 1);
-  const bool broken_values = !all_finite(worker_.parameters.values(last_tensor));
+  const bool broken_values = !all_finite(worker_.parameters.host_values(last_tensor));
   if (!broken_values && std::isfinite(loss)) return false;
   if (!session_.divergence)
     session_.divergence = Divergence{step, broken_tensor(worker_.parameters).value_or(kTheLoss)};

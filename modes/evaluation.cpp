@@ -71,14 +71,14 @@ void Snapshots::take(trace::Recorder& recorder, Parameters& parameters, Step ste
   auto to = values(moments_.size()).begin();
   moments_.push_back({step, recorder.now_ns()});
   for (TensorId id = 0; id < parameters.inventory().size(); ++id)
-    to = std::ranges::copy(parameters.values(id), to).out;
+    to = std::ranges::copy(parameters.host_values(id), to).out;
 }
 
 EvaluationPart evaluate_part(Session& session, Worker& worker, Parameters& parameters, const Moment& moment) {
   const trace::Scope scope(session.recorder, trace::Phase::evaluate);
   const Samples& test = session.dataset.test;
   const Part own = part_of(test.count, worker.share.worker, worker.share.workers);
-  Feeder feeder(session.dataset, kEvaluationBatch);
+  Feeder feeder(session.dataset, kEvaluationBatch, worker.model.staging());
   Present present;
   std::vector<std::uint32_t> which(kEvaluationBatch);
   EvaluationPart part{moment.step, moment.time_ns, 0.0, 0.0, static_cast<double>(own.end - own.begin)};
@@ -97,11 +97,15 @@ void evaluate_snapshots(Session& session, Worker& worker) {
   const auto moments = moments_of_first(session.workers, worker.snapshots.moments());
   const Layout layout = packed_layout(session.model.inventory);
   AlignedArray<float> received(worker.share.worker == 0 ? 0 : layout.elements);
+  RemoteMemory* const remote = worker.parameters.remote();
+  const std::span<float> there = remote == nullptr ? std::span<float>() : remote->allocate(layout.elements);
   for (std::size_t i = 0; i < moments.size() && !session.stopping->leaves_out(); ++i) {
     const auto values = worker.share.worker == 0 ? worker.snapshots.values(i) : received.span();
     mpi::broadcast(session.workers, std::as_writable_bytes(values), 0);
+    if (remote != nullptr) remote->write(values, there);
+    const auto seen = remote == nullptr ? values : there;
     // A forward pass writes no gradients, so there need be no memory for them.
-    Parameters parameters(session.model.inventory, layout, {values, values});
+    Parameters parameters(session.model.inventory, layout, {seen, seen, remote});
     session.evaluations.push_back(evaluate_part(session, worker, parameters, moments[i]));
   }
 }

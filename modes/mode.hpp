@@ -91,6 +91,8 @@ void conclude(Session& session, Worker& worker);
 
 /// A model for this worker's largest batch, in training or evaluation.
 /// @param synchronous every value that a worker gets is that after all workers' last step.
-std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous);
+/// @param stream as ModelRequest's.
+std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous,
+                                  const cuda::Stream* stream = nullptr);
 
 }  // namespace steelyard

@@ -51,6 +51,7 @@ struct TrialConfig {
   std::size_t first_bucket_bytes = 0;
   std::size_t bucket_bytes = 0;
   // both
+  std::string device = "cpu";  ///< Where workers compute; cuda: on the GPU that the process has taken.
   std::string optimizer = "momentum";
   OptimizerOptions optimizer_options;
   std::size_t global_batch = 64;

@@ -74,9 +74,11 @@ float pass(Session& session, Worker& worker, const Batch& batch, float scale, En
   return loss;
 }
 
-std::unique_ptr<Model> make_unslowed(const Session& session, Share share, bool synchronous) {
+std::unique_ptr<Model> make_unslowed(const Session& session, Share share, bool synchronous,
+                                     const cuda::Stream* stream) {
   const TrialConfig& config = session.config;
   ModelRequest request{largest_batch(session), share, synchronous};
+  request.stream = stream;
   if (!session.model.replay) return session.model.make(request);
   request.cuts.resize(session.model.inventory.size());
   for (const trace::PlacementRow& piece : find_mode(config.mode).value()->placement(config, session.model))
@@ -90,8 +92,9 @@ std::unique_ptr<Model> make_unslowed(const Session& session, Share share, bool s
 
 }  // namespace
 
-std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous) {
-  auto model = make_unslowed(session, share, synchronous);
+std::unique_ptr<Model> make_model(const Session& session, Share share, bool synchronous,
+                                  const cuda::Stream* stream) {
+  auto model = make_unslowed(session, share, synchronous, stream);
   const TrialConfig& config = session.config;
   if (!config.injection.slows_worker(share.worker)) return model;
   constexpr double kNsPerMs = 1e6;
@@ -107,7 +110,7 @@ void worker_loop(Session& session, Worker& worker) {
   trace::Recorder& recorder = session.recorder;
   const TrialConfig& config = session.config;
   Sampler sampler(session.dataset.train.count, config.global_batch, config.seed);
-  Feeder feeder(session.dataset, largest_batch(session));
+  Feeder feeder(session.dataset, largest_batch(session), worker.model.staging());
   worker.snapshots = Snapshots(config, session.model, worker.share);
   End end(session, worker);
 
@@ -136,7 +139,7 @@ void conclude(Session& session, Worker& worker) {
   const Moment end{session.recorder.step() + 1, session.recorder.now_ns()};
   session.parameter_hash = worker.parameters.hash();
   for (TensorId id = 0; session.keep_values && id < session.model.inventory.size(); ++id) {
-    const auto values = worker.parameters.values(id);
+    const auto values = worker.parameters.host_values(id);
     session.final_values.insert(session.final_values.end(), values.begin(), values.end());
   }
   if (session.model.replay)

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "modes/allreduce/device.hpp"
 #include "modes/allreduce/in_place.hpp"
 #include "modes/allreduce/sharded.hpp"
 #include "modes/allreduce/synchronizer.hpp"
@@ -153,13 +154,17 @@ void run_by_backend(Session& session, BucketPlan plan, const Optimizer& optimize
 void run(Session& session) {
   const TrialConfig& config = session.config;
   BucketPlan plan = plan_buckets(session.model.inventory, config.first_bucket_bytes, config.bucket_bytes);
-  const bool in_place = fits_in_place(config, session.roles, session.topology, plan.layout.elements);
+  const bool on_device = config.device == "cuda";
+  const bool in_place =
+      !on_device && fits_in_place(config, session.roles, session.topology, plan.layout.elements);
   session.transport = in_place ? "in_place" : "";
   const int worker = Roles::index_in(session.roles.workers, session.world.rank());
   if (worker == Roles::kNone) return;
   const Share share{worker, session.workers.size()};
   const auto optimizer = std::move(make_optimizer(config.optimizer, config.optimizer_options)).value();
-  (in_place ? run_in_place : run_by_backend)(session, std::move(plan), *optimizer, share);
+  (on_device  ? run_on_device
+   : in_place ? run_in_place
+              : run_by_backend)(session, std::move(plan), *optimizer, share);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/base/aligned.hpp"
+
 namespace steelyard::allreduce {
 namespace {
 
@@ -42,6 +44,20 @@ BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_byt
   std::vector<TensorId> order(inventory.size());
   std::iota(order.rbegin(), order.rend(), TensorId{0});
   return plan_buckets(inventory, order, first_bucket_bytes, bucket_bytes);
+}
+
+BucketPlan in_whole_lines(BucketPlan plan, const Inventory& inventory) {
+  std::size_t end = 0;
+  for (Bucket& bucket : plan.buckets) {
+    bucket.begin = end;
+    for (const TensorId tensor : bucket.tensors) {
+      plan.layout.begin[tensor] = end;
+      end += whole_lines<float>(inventory[tensor].elements());
+    }
+    bucket.end = end;
+  }
+  plan.layout.elements = end;
+  return plan;
 }
 
 }  // namespace steelyard::allreduce

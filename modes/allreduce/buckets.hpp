@@ -35,4 +35,8 @@ BucketPlan plan_buckets(const Inventory& inventory, std::span<const TensorId> or
 /// In reverse creation order: what can be known before backward has run.
 BucketPlan plan_buckets(const Inventory& inventory, std::size_t first_bucket_bytes, std::size_t bucket_bytes);
 
+/// The same buckets with every tensor on a cache line of its own, and buckets of whole lines, so that a
+/// GPU's kernels move 16 bytes at a time. The gaps hold zeros.
+BucketPlan in_whole_lines(BucketPlan plan, const Inventory& inventory);
+
 }  // namespace steelyard::allreduce

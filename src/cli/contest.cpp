@@ -112,7 +112,8 @@ bool is_of_the_run(const std::string& name) {
       "trial",   "rounds",        "confirm-rounds", "results",         "name",
       "model",   "data",          "data-dir",       "compute",         "wait",
       "trace",   "seed",          "json",           "progress",        "flush-seconds",
-      "dry-run", "trial-seconds", "evaluate-every", "target-accuracy", "price"};
+      "dry-run", "trial-seconds", "evaluate-every", "target-accuracy", "price",
+      "device"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 

@@ -209,6 +209,8 @@ const OptionSpec kSpecs[] = {
 
     {"wait", kBoth, OptionKind::text, "auto", 0, 0, "Running",
      HELP("what a rank does while it waits\n" + mpi::wait_help())},
+    {"device", kBoth, OptionKind::text, "cpu", 0, 0, "Running",
+     HELP("where workers compute: cpu, or cuda, the GPU of the rank's place on its node")},
     {"instructions", kBoth, OptionKind::text, "auto", 0, 0, "Running",
      HELP("of the processor, for the kernels: auto takes the best that every rank has; or one of " +
           instruction_sets())},

@@ -89,6 +89,9 @@ Status check_combinations(const Options& options) {
         return one_of(options, "progress", {"auto", "always", "never"});
       },
       [&] {
+        return one_of(options, "device", {"cpu", "cuda"});
+      },
+      [&] {
         return one_of(options, "lr-scale", {"none", "workers"});
       },
       [&] {
@@ -150,6 +153,7 @@ Expected<RunSettings> run_settings(const Options& options) {
                    settings.model.tagged};
   settings.wait = options.text("wait");
   settings.instructions = options.text("instructions");
+  settings.device = options.text("device");
   settings.results = options.text("results");
   settings.name = options.text("name");
   if (settings.name.find('/') != std::string::npos || settings.name == "." || settings.name == "..")
@@ -201,6 +205,7 @@ Expected<TrialRequest> trial_request(const Options& options) {
   if (counts(options, "batch-per-worker", "batch"))
     request.batch_per_worker = static_cast<std::size_t>(options.integer("batch-per-worker"));
   set_length(options, request);
+  config.device = options.text("device");
   config.seed = static_cast<std::uint64_t>(options.integer("seed"));
   config.deterministic = options.flag("deterministic");
   if (auto good = set_pace(options, config); !good) return good.error();

@@ -17,6 +17,7 @@ struct RunSettings {
   DatasetRequest data;
   std::string wait;
   std::string instructions;
+  std::string device;
   std::string results;
   std::string name;  ///< Of the run directory; empty: made from date and roles.
   bool trace = true;

@@ -9,6 +9,7 @@
 #include "src/cli/lab.hpp"
 #include "src/cli/output_file.hpp"
 #include "src/cli/report.hpp"
+#include "src/cuda/device.hpp"
 
 namespace steelyard::cli {
 namespace {
@@ -28,6 +29,12 @@ std::optional<Error> choose_instructions(const Launch& launch, const std::string
                              fmt::join(sets, ", "))};
   kernels::use_instruction_set(static_cast<std::size_t>(-index));
   return std::nullopt;
+}
+
+std::optional<Error> take_device(const Launch& launch, const std::string& name) {
+  if (name == "cpu") return std::nullopt;
+  const auto device = cuda::take_device(launch.topology.local_rank);
+  return device ? std::nullopt : std::optional(Error{"--device cuda: " + device.error().message});
 }
 
 /// Collective: rank 0 knows of the lab.
@@ -51,6 +58,7 @@ std::unique_ptr<Setup> Setup::begin(const Options& options) {
   RunSettings settings = run_settings(options).value();
   Launch launch = Launch::begin(settings.wait);
   if (any_error(launch, choose_instructions(launch, settings.instructions))) return nullptr;
+  if (any_error(launch, take_device(launch, settings.device))) return nullptr;
   const Status json = launch.speaks() ? check_path("json", settings.json) : success();
   if (any_error(launch, error_of(json))) return nullptr;
   auto lab = launch.speaks() ? read_lab() : Expected<nlohmann::json>(nullptr);

@@ -4,14 +4,17 @@
 /// Layers one after the other, and what their outputs are measured by.
 
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "kernels/convolution.hpp"
+#include "kernels/dense.hpp"
 #include "src/model/model.hpp"
 
 namespace steelyard {
 
-/// One layer: a weight and a bias tensor, and its own output. Borrowed pointers are [batch, elements].
+/// One layer: a weight and a bias tensor, and its own output. Borrowed pointers are [batch, elements], in the
+/// memory of whoever computes.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -30,14 +33,41 @@ std::unique_ptr<Layer> make_dense(TensorId first, std::size_t max_batch, std::si
 std::unique_ptr<Layer> make_convolution_pool(TensorId first, std::size_t max_batch,
                                              const kernels::ConvolutionShape& shape);
 
-/// The loss of a batch. @param logits [batch.count, classes], replaced by the gradient of scale * (sum of
-/// losses).
-using Loss = BatchResult(const Batch& batch, std::size_t classes, float scale, float* logits);
-Loss softmax_loss;  ///< One label per sample: softmax and cross-entropy.
-Loss sigmoid_loss;  ///< Sets of tags: sigmoid and binary cross-entropy, summed over the classes.
+/// What is before the first layer of a chain and behind the last.
+class ChainEnds {
+ public:
+  virtual ~ChainEnds() = default;
+  /// The features of a batch where layers read them.
+  virtual const float* input(const Batch& batch) = 0;
+  /// @param logits [batch.count, classes] @param[out] gradient of scale * (sum of losses), as `logits`.
+  virtual BatchResult loss(const Batch& batch, float scale, std::span<const float> logits,
+                           float* gradient) = 0;
+  /// As Model::staging.
+  virtual std::span<float> staging() { return {}; }
+};
 
-std::unique_ptr<Model> make_chain(std::vector<std::unique_ptr<Layer>> layers, std::size_t classes,
-                                  Loss* loss = softmax_loss);
+struct ChainShape {
+  /// With the batch of a dense layer left open.
+  std::vector<std::variant<kernels::ConvolutionShape, kernels::DenseShape>> layers;
+  std::size_t inputs = 0;
+  std::size_t classes = 0;
+  /// Samples have sets of tags: sigmoid and binary cross-entropy, summed over the classes. Else one label:
+  /// softmax and cross-entropy.
+  bool tagged = false;
+};
+
+/// Everything of a chain that differs between CPU and GPU.
+struct ChainParts {
+  std::vector<std::unique_ptr<Layer>> layers;
+  std::unique_ptr<ChainEnds> ends;
+};
+ChainParts make_host_parts(const ChainShape& shape, std::size_t max_batch);
+std::unique_ptr<ChainEnds> make_host_ends(const ChainShape& shape);
+/// @param stream must outlive the result.
+ChainParts make_device_parts(const ChainShape& shape, std::size_t max_batch, const cuda::Stream& stream);
+
+/// Weights and biases of the layers are the tensors of the inventory, in order.
+std::unique_ptr<Model> make_chain(const ChainShape& shape, const ModelRequest& request);
 
 /// Weight and bias of one layer; both start uniform in +-1/sqrt(fan_in) (LeCun's bound as PyTorch applies
 /// it).

@@ -20,6 +20,11 @@ struct Emulation {
   std::string profile{};    ///< File of times by tensor instead; empty: none.
   std::string compute = "sleep";
   double grain_ms = 1.0;  ///< A layer lets messages move this often; 0: between layers alone.
+
+  /// What times of a plan are multiplied with for so many samples.
+  double share_of_time(std::size_t of_samples) const {
+    return samples == 0 ? 1.0 : static_cast<double>(of_samples) / static_cast<double>(samples);
+  }
 };
 
 /// [tensors] nanoseconds for the reference number of samples.

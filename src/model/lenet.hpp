@@ -12,7 +12,7 @@ struct LenetShape {
   std::size_t channels = 1;
   std::size_t side = 28;  ///< Pixels of an image, either way; a multiple of 4.
   std::size_t wider = 1;
-  Loss* loss = softmax_loss;
+  bool tagged = false;  ///< As ChainShape's.
 };
 
 /// Two convolutions of 6 and 16 maps 5x5, then fully connected layers of 120 `wider` and 84 `wider` units and

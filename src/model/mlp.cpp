@@ -30,12 +30,11 @@ Expected<std::vector<std::size_t>> parse_widths(std::string_view text) {
   return widths;
 }
 
-std::unique_ptr<Model> make_mlp(const std::vector<std::size_t>& widths, std::size_t max_batch) {
-  std::vector<std::unique_ptr<Layer>> layers;
+ChainShape chain_of(const std::vector<std::size_t>& widths) {
+  ChainShape chain{{}, widths.front(), widths.back()};
   for (std::size_t i = 0; i + 1 < widths.size(); ++i)
-    layers.push_back(
-        make_dense(static_cast<TensorId>(2 * i), max_batch, widths[i], widths[i + 1], i + 2 < widths.size()));
-  return make_chain(std::move(layers), widths.back());
+    chain.layers.emplace_back(kernels::DenseShape{0, widths[i], widths[i + 1], i + 2 < widths.size()});
+  return chain;
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ Expected<ModelSpec> describe_mlp(std::string_view arguments) {
   spec.classes = widths.back();
   for (std::size_t i = 0; i + 1 < widths.size(); ++i)
     append_layer(spec.inventory, "fc" + std::to_string(i + 1), {widths[i + 1], widths[i]});
-  spec.make = [widths](const ModelRequest& request) { return make_mlp(widths, request.max_batch); };
+  spec.make = [chain = chain_of(widths)](const ModelRequest& request) { return make_chain(chain, request); };
   return spec;
 }
 

@@ -18,6 +18,10 @@
 
 namespace steelyard {
 
+namespace cuda {
+class Stream;
+}
+
 /// Some samples. A batch may be empty: then the loss is 0 and so is every gradient.
 struct Batch {
   std::size_t count = 0;
@@ -33,7 +37,8 @@ struct BatchResult {
   std::span<const float> scores{};
 };
 
-/// Told what the passes are about to read and have finished writing.
+/// Told what the passes are about to read and have finished writing; on a device, about to queue and have
+/// queued.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
@@ -53,9 +58,13 @@ class Model {
                               StepObserver& observer) = 0;
   /// Fills every gradient; calls gradient_ready once per tensor, last tensor first. `batch` as in forward.
   virtual void backward(const Batch& batch, Parameters& parameters, StepObserver& observer) = 0;
+  /// [max_batch, inputs] memory from which it takes features fastest; empty: any. Forward is done with it
+  /// when it returns.
+  virtual std::span<float> staging() { return {}; }
 };
 
-/// What a worker wants a model for. Models that compute look at `max_batch` alone; the rest is for replay.
+/// What a worker wants a model for. Models that compute look at `max_batch` and
+/// `stream` alone; the rest is for replay.
 struct ModelRequest {
   std::size_t max_batch = 0;
   Share share{};
@@ -64,6 +73,7 @@ struct ModelRequest {
   std::string optimizer = "sgd";
   OptimizerOptions optimizer_options{};
   Emulation emulation{};
+  const cuda::Stream* stream = nullptr;  ///< Of the device that computes; null: the CPU does.
 };
 
 /// What can be known of a model without building it.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "src/base/aligned.hpp"
 #include "src/model/inventory.hpp"
@@ -16,22 +17,39 @@ namespace steelyard {
 void initial_values(const Inventory& inventory, TensorId tensor, std::uint64_t seed, std::size_t begin,
                     std::span<float> values);
 
+/// Memory that the host cannot look at. It owns what it has allocated.
+class RemoteMemory {
+ public:
+  virtual ~RemoteMemory() = default;
+  /// [elements], zero.
+  virtual std::span<float> allocate(std::size_t elements) = 0;
+  /// to[n] = from[n] in this memory, when all that was queued there before is done.
+  virtual void read(std::span<const float> from, std::span<float> to) = 0;
+  /// to[n] = from[n], `to` in this memory.
+  virtual void write(std::span<const float> from, std::span<float> to) = 0;
+};
+
 /// Memory for values and gradients, [layout.elements] each, that somebody else owns.
 struct Arenas {
   std::span<float> values;
   std::span<float> gradients;
+  RemoteMemory* remote = nullptr;  ///< Where both are; null: the host's.
 };
 
 /// Spans stay valid until the layout changes. `inventory` is borrowed.
 class Parameters {
  public:
   Parameters(const Inventory& inventory, Layout layout);
-  /// @param arenas borrowed; an empty one is replaced by memory of the object's own.
+  /// @param arenas borrowed; an empty one is replaced by memory of the object's own, or by remote memory.
   Parameters(const Inventory& inventory, Layout layout, const Arenas& arenas);
 
   const Inventory& inventory() const { return inventory_; }
+  /// In remote memory, if that is where the arenas are, as everything of this class but host_values.
   std::span<float> values(TensorId id) { return slice(arenas_.values, id); }
   std::span<float> gradient(TensorId id) { return slice(arenas_.gradients, id); }
+  /// For the host to read; valid until the next call.
+  std::span<const float> host_values(TensorId id);
+  RemoteMemory* remote() const { return arenas_.remote; }
   std::span<float> value_arena() { return arenas_.values; }
   std::span<float> gradient_arena() { return arenas_.gradients; }
   const Layout& layout() const { return layout_; }
@@ -51,6 +69,7 @@ class Parameters {
   Layout layout_;
   AlignedArray<float> values_;
   AlignedArray<float> gradients_;
+  std::vector<float> seen_;  ///< Of host_values, where values are remote.
   Arenas arenas_;
 };
 

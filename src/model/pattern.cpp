@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 #include "src/base/check.hpp"
 #include "src/base/random.hpp"
@@ -39,22 +40,30 @@ int Pattern::amplitude(Step step) {
   return (bits >> 32U) % 2 == 0 ? size : -size;
 }
 
+std::vector<float> Pattern::own_table(int worker) {
+  std::vector<float> table(kClasses);
+  for (std::size_t i = 0; i < kClasses; ++i) table[i] = static_cast<float>(base(worker, i));
+  return table;
+}
+
+std::vector<float> Pattern::sum_table(int workers) {
+  std::vector<float> table(kClasses);
+  for (int worker = 0; worker < workers; ++worker)
+    std::ranges::transform(table, own_table(worker), table.begin(), std::plus{});
+  return table;
+}
+
 Pattern::Pattern(int worker, int workers, std::unique_ptr<Optimizer> optimizer)
     : optimizer_(std::move(optimizer)),
-      own_(kClasses),
-      all_(kClasses),
+      own_(own_table(worker)),
+      all_(sum_table(workers)),
       state_(kClasses * optimizer_->state_per_element()),
       sum_(kClasses),
       values_(kCopies * kClasses),
       gradients_(kCopies * kClasses) {
   require(workers <= most_workers(), "replay: too many workers for exact sums");
-  for (std::size_t i = 0; i < kClasses; ++i) {
-    own_[i] = static_cast<float>(base(worker, i));
-    int sum = 0;
-    for (int one = 0; one < workers; ++one) sum += base(one, i);
-    all_[i] = static_cast<float>(sum);
-    gradients_[i] = own_[i] * static_cast<float>(amplitude(0));
-  }
+  const auto now = static_cast<float>(amplitude(step_));
+  std::ranges::transform(own_, gradients_.begin(), [now](float one) { return one * now; });
   repeat(gradients_);
 }
 

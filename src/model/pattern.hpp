@@ -30,6 +30,15 @@ class Pattern {
     return (1 << bits) / (kLargestBase * kLargestAmplitude);
   }
 
+  /// [classes] gradients at amplitude 1: of one worker, and summed over workers 0 to workers - 1.
+  static std::vector<float> own_table(int worker);
+  static std::vector<float> sum_table(int workers);
+  /// Of the gradients of a step.
+  static int amplitude(Step step);
+  static std::size_t class_of(TensorId tensor, std::size_t element) {
+    return (37 * tensor + element) % kClasses;
+  }
+
   /// Writes this worker's gradient of the present step. @param gradient [elements] of the whole tensor.
   void fill(TensorId tensor, std::span<float> gradient) const;
   /// Goes on to the next step: from now on values must be those after the update by all workers.
@@ -48,10 +57,6 @@ class Pattern {
   static constexpr std::size_t kCopies = 17;  ///< Of a table behind each other: long runs compare fast.
 
   static int base(int worker, std::size_t element_class);
-  static int amplitude(Step step);
-  static std::size_t class_of(TensorId tensor, std::size_t element) {
-    return (37 * tensor + element) % kClasses;
-  }
   static void repeat(std::span<float> table);
 
   std::unique_ptr<Optimizer> optimizer_;

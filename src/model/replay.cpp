@@ -1,4 +1,5 @@
 #include "src/base/check.hpp"
+#include "src/model/device.hpp"
 #include "src/model/inventory_file.hpp"
 #include "src/model/model.hpp"
 #include "src/model/pattern.hpp"
@@ -23,7 +24,8 @@ class Replay final : public Model {
       observer.values_needed(id);
       clock_.begin();
       check(parameters, id);
-      if (scale != 0.0F) compute(plan_.forward_ns[id] * share_of_time(batch.count), observer);
+      if (scale != 0.0F)
+        compute(plan_.forward_ns[id] * request_.emulation.share_of_time(batch.count), observer);
     }
     return {};
   }
@@ -32,7 +34,7 @@ class Replay final : public Model {
     for (auto id = static_cast<TensorId>(plan_.backward_ns.size()); id-- > 0;) {
       clock_.begin();
       pattern_.fill(id, parameters.gradient(id));
-      compute(plan_.backward_ns[id] * share_of_time(batch.count), observer);
+      compute(plan_.backward_ns[id] * request_.emulation.share_of_time(batch.count), observer);
       observer.gradient_ready(id);
     }
     pattern_.advance();
@@ -43,11 +45,6 @@ class Replay final : public Model {
   void compute(double ns, StepObserver& observer) {
     constexpr double kNsPerMs = 1e6;
     clock_.end(ns, request_.emulation.grain_ms * kNsPerMs, [&observer] { observer.progress(); });
-  }
-
-  double share_of_time(std::size_t samples) const {
-    if (request_.emulation.samples == 0) return 1.0;
-    return static_cast<double>(samples) / static_cast<double>(request_.emulation.samples);
   }
 
   void check(Parameters& parameters, TensorId id) const {
@@ -110,7 +107,9 @@ Expected<ModelSpec> describe_replay(std::string_view arguments) {
   spec.inputs = 1;
   spec.classes = 1;
   spec.make = [inventory = spec.inventory, operations = spec.operations](const ModelRequest& request) {
-    return std::make_unique<Replay>(request, plan_compute(request.emulation, inventory, operations).value());
+    ComputePlan plan = plan_compute(request.emulation, inventory, operations).value();
+    if (request.stream != nullptr) return make_device_replay(request, std::move(plan));
+    return std::unique_ptr<Model>(std::make_unique<Replay>(request, std::move(plan)));
   };
   return spec;
 }

@@ -1,9 +1,12 @@
-// GoogleTest on the first GPU. Without one the exit code is 77, by which CTest knows a test that was skipped.
+// GoogleTest on the first GPU, with MPI for one rank. Without a GPU the exit code is 77, by which CTest knows
+// a test that was skipped.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
+#include "kernels/gemm.hpp"
 #include "src/cuda/device.hpp"
+#include "src/mpi/communicator.hpp"
 
 int main(int argc, char** argv) {
   constexpr int kSkipped = 77;
@@ -14,5 +17,7 @@ int main(int argc, char** argv) {
     return kSkipped;
   }
   std::printf("on %s\n", device.value().name.c_str());
+  steelyard::kernels::use_one_thread();
+  const steelyard::mpi::Environment environment(argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -122,6 +122,8 @@ def cases(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
         ("video_tagger takes nothing after it", (*allreduce, "--model", "video_tagger:2")),
         ("cannot be made of the training images", ("train", "--mode", "allreduce", "--model", "video_tagger", "--data-dir", str(unfit))),
         ("unknown data set", ("train", "--mode", "allreduce", "--data", "imagenet")),
+        ("--device 'tpu': choose one of: cpu, cuda", (*allreduce, "--device", "tpu")),
+        ("'device' is the same for all trials", ("compare", *SYNTHETIC, "--trial", "mode=allreduce device=cpu", "--trial", "mode=ps")),
         ("unknown wait policy", (*allreduce, "--wait", "hope")),
         ("--instructions 'mmx': choose auto or one of those that run here", (*allreduce, "--instructions", "mmx")),
         ("--servers", (*ps, "--servers", "0")),

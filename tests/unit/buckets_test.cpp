@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "modes/allreduce/full_buckets.hpp"
+#include "src/base/aligned.hpp"
 #include "src/model/model.hpp"
 
 namespace steelyard::allreduce {
@@ -35,6 +36,26 @@ TEST(Buckets, CoverTheArenaWithoutGaps) {
     EXPECT_EQ(next, total_elements(inventory));
     EXPECT_EQ(plan.layout.elements, next);
   }
+}
+
+TEST(Buckets, InWholeLinesKeepTheirTensorsOnLinesOfTheirOwn) {
+  const Inventory inventory = describe_model("lenet").value().inventory;
+  const BucketPlan packed = plan_buckets(inventory, 1000, 100'000);
+  const BucketPlan plan = in_whole_lines(packed, inventory);
+  ASSERT_EQ(plan.buckets.size(), packed.buckets.size());
+  EXPECT_EQ(plan.bucket_of, packed.bucket_of);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < plan.buckets.size(); ++i) {
+    EXPECT_EQ(plan.buckets[i].tensors, packed.buckets[i].tensors);
+    EXPECT_EQ(plan.buckets[i].begin, next);
+    for (const TensorId id : plan.buckets[i].tensors) {
+      EXPECT_EQ(plan.layout.begin[id], next);
+      EXPECT_EQ(next % kPerLine<float>, 0U);
+      next += whole_lines<float>(inventory[id].elements());
+    }
+    EXPECT_EQ(plan.buckets[i].end, next);
+  }
+  EXPECT_EQ(plan.layout.elements, next);
 }
 
 TEST(Buckets, FollowAnObservedOrder) {
