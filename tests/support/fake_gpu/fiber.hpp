@@ -1,0 +1,42 @@
+#pragma once
+
+/// @file
+/// A function that can stop in its midst and go on later, in the same thread.
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace steelyard::fake_gpu {
+
+class Fiber {
+ public:
+  /// @param body never returns; it pauses when it has nothing to do.
+  explicit Fiber(std::function<void()> body);
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  /// Goes on until it pauses.
+  void resume();
+  /// Called in the body: back to whoever resumed it.
+  void pause();
+
+ private:
+  static constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
+  static void enter(unsigned high, unsigned low);
+
+  std::function<void()> body_;
+  std::unique_ptr<std::byte[]> stack_;
+  ucontext_t own_{};
+  ucontext_t resumer_{};
+  // What sanitizers have to know of a switch.
+  void* own_shadow_ = nullptr;
+  void* resumer_shadow_ = nullptr;
+  const void* resumer_stack_ = nullptr;
+  std::size_t resumer_stack_bytes_ = 0;
+};
+
+}  // namespace steelyard::fake_gpu
