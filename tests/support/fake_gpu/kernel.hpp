@@ -44,7 +44,8 @@ bool add_kernel(const char* mangled, Prepare prepare);
 /// work: of the host, of another device, or given back.
 void check_argument(std::span<const std::byte> argument);
 
-template <auto kernel>
+/// Of the address of a kernel, a name would lack the parameters.
+template <auto& kernel>
 struct Named {};
 
 template <auto kernel>
@@ -60,7 +61,7 @@ struct StandIn<kernel> {
     (check_argument(std::as_bytes(std::span(&std::get<i>(copied), 1))), ...);
     return [grid, copied] { run(grid, [&] { std::apply(kernel, copied); }); };
   }
-  static inline const bool known = add_kernel(typeid(Named<kernel>).name(), &prepare);
+  static inline const bool known = add_kernel(typeid(Named<*kernel>).name(), &prepare);
 };
 
 inline std::uint64_t time_ns() {

@@ -86,12 +86,10 @@ bool is_mapped(std::uintptr_t address) {
 }  // namespace
 
 bool add_kernel(const char* mangled, Prepare prepare) {
-  // "steelyard::fake_gpu::Named<&(name of the kernel)>"
+  // "steelyard::fake_gpu::Named<name of the kernel>"
   const std::string type = demangled(mangled);
-  const std::size_t begin = type.find("<&(");
-  if (begin == std::string::npos || !type.ends_with(")>"))
-    refuse("a kernel's name cannot be seen in " + type);
-  const std::string name = type.substr(begin + 3, type.size() - begin - 5);
+  const std::size_t begin = type.find('<') + 1;
+  const std::string name = type.substr(begin, type.size() - begin - 1);
   const std::lock_guard lock(kernels().mutex);
   if (!kernels().stand_ins.emplace(name, prepare).second)
     refuse("two kernels are named " + name + ", which their launches cannot tell apart");
