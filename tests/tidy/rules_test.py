@@ -34,7 +34,7 @@ LIBRARIES = {
     "nccl.h": ("src/collective/nccl.cpp", "tests/support/fake_gpu/", "tests/fake_gpu/"),
     "cuda_runtime.h": ("src/cuda/", "kernels/cuda/", "tests/support/fake_gpu/", "tests/fake_gpu/"),
     "cuda_runtime_api.h": ("tests/support/fake_gpu/", "tests/fake_gpu/"),
-    "cublas_v2.h": ("src/cuda/", "tests/support/fake_gpu/"),
+    "cublas_v2.h": ("src/cuda/", "tests/support/fake_gpu/", "tests/fake_gpu/"),
     "dnnl.h": ("kernels/cpu/",),
     "otf2/otf2.h": ("src/cli/export/otf2.cpp",),
     "libfccp/csv.h": ("src/model/",),
