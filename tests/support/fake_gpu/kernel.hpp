@@ -7,11 +7,13 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <thread>
@@ -40,9 +42,24 @@ using Prepare = std::function<void()> (*)(const Grid& grid, void** arguments);
 /// @return true
 bool add_kernel(const char* mangled, Prepare prepare);
 
-/// Refuses a word of an argument that is the address of memory on which a kernel of the current device cannot
-/// work: of the host, of another device, or given back.
-void check_argument(std::span<const std::byte> argument);
+/// Refuses a word that is the address of memory on which a kernel of the current device cannot work: of the
+/// host, of another device, or given back.
+void check_argument(std::span<const std::uintptr_t> words);
+
+/// The argument with zeros where it holds nothing, so that no old address is left there; where the compiler
+/// cannot do that, zeros for all that is not a pointer itself.
+template <typename T>
+auto words_of(T argument) {
+  constexpr std::size_t kWord = sizeof(std::uintptr_t);
+  std::array<std::uintptr_t, (sizeof(T) + kWord - 1) / kWord> words{};
+#if __has_builtin(__builtin_clear_padding)
+  __builtin_clear_padding(&argument);
+  std::memcpy(words.data(), &argument, sizeof argument);
+#else
+  if constexpr (std::is_pointer_v<T>) std::memcpy(words.data(), &argument, sizeof argument);
+#endif
+  return words;
+}
 
 /// Of the address of a kernel, a name would lack the parameters.
 template <auto& kernel>
@@ -58,7 +75,7 @@ struct StandIn<kernel> {
   template <std::size_t... i>
   static std::function<void()> prepare(const Grid& grid, void** arguments, std::index_sequence<i...>) {
     const std::tuple<Arguments...> copied{*static_cast<Arguments*>(arguments[i])...};
-    (check_argument(std::as_bytes(std::span(&std::get<i>(copied), 1))), ...);
+    (check_argument(words_of(std::get<i>(copied))), ...);
     return [grid, copied] { run(grid, [&] { std::apply(kernel, copied); }); };
   }
   static inline const bool known = add_kernel(typeid(Named<*kernel>).name(), &prepare);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -96,10 +95,8 @@ bool add_kernel(const char* mangled, Prepare prepare) {
   return true;
 }
 
-void check_argument(std::span<const std::byte> argument) {
-  for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= argument.size(); i += sizeof(std::uintptr_t)) {
-    std::uintptr_t word = 0;
-    std::memcpy(&word, argument.data() + i, sizeof word);
+void check_argument(std::span<const std::uintptr_t> words) {
+  for (const std::uintptr_t word : words) {
     if (!is_mapped(word)) continue;
     const auto* address = reinterpret_cast<const void*>(word);
     const auto allocation = allocation_of("a kernel's argument", address);
