@@ -3,6 +3,7 @@
 /// @file
 /// A function that can stop in its midst and go on later, in the same thread.
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
@@ -27,11 +28,16 @@ class Fiber {
  private:
   static constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
   static void enter(unsigned high, unsigned low);
+  void go_on();
+  void go_back();
 
   std::function<void()> body_;
   std::unique_ptr<std::byte[]> stack_;
   ucontext_t own_{};
   ucontext_t resumer_{};
+  jmp_buf on_{};
+  jmp_buf back_{};
+  bool started_ = false;
   // What sanitizers have to know of a switch.
   void* own_shadow_ = nullptr;
   void* resumer_shadow_ = nullptr;
