@@ -89,7 +89,7 @@ TEST_F(FakeKernel, IsRefusedMemoryThatIsNotOfItsDevice) {
   EXPECT_CUDA(cudaSetDevice(1));
   int* other = on_device(std::vector{1});
   EXPECT_CUDA(cudaSetDevice(0));
-  EXPECT_EXIT(launch_struct(stream_, other), testing::ExitedWithCode(kRefused),
+  EXPECT_EXIT(launch_increment(stream_, 1, other), testing::ExitedWithCode(kRefused),
               "of device 1, not of device 0");
 }
 

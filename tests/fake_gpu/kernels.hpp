@@ -23,6 +23,7 @@ void launch_least(cudaStream_t stream, std::size_t count, const unsigned long lo
                   unsigned long long* least, unsigned* counted);
 /// A configuration that no device takes.
 void launch_too_many_threads(cudaStream_t stream, int* values);
+/// *pointer = 5; the kernel's argument holds the pointer within a struct.
 void launch_struct(cudaStream_t stream, int* pointer);
 
 }  // namespace steelyard::fake_gpu
