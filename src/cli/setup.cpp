@@ -1,5 +1,6 @@
 #include "src/cli/setup.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::optional<Error> take_device(const Launch& launch, const std::string& name) 
   return device ? std::nullopt : std::optional(Error{"--device cuda: " + device.error().message});
 }
 
-/// Collective: rank 0 knows of the lab.
+/// Collective: rank 0 knows of the lab, each rank of what stands in for its GPU.
 Validity validity_of(const Launch& launch, const RunSettings& settings, const Options& options) {
   const mpi::Topology& topology = launch.topology;
   Validity validity;
@@ -47,6 +48,8 @@ Validity validity_of(const Launch& launch, const RunSettings& settings, const Op
   validity.oversubscribed =
       topology.oversubscribed && (!settings.model.replay || options.text("compute") == "quota");
   validity.shaped_links = mpi::greatest(launch.world, has_shaped_links(launch.lab) ? 1 : 0) != 0;
+  const bool stands_in = dlsym(RTLD_DEFAULT, "steelyard_fake_gpu") != nullptr;
+  validity.fake = mpi::greatest(launch.world, stands_in ? 1 : 0) != 0;
   validity.one_node = topology.machines == 1 && !validity.shaped_links;
   return validity;
 }
