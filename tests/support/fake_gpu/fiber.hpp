@@ -34,15 +34,15 @@ class Fiber {
   std::function<void()> body_;
   std::unique_ptr<std::byte[]> stack_;
   ucontext_t own_{};
-  ucontext_t resumer_{};
+  [[maybe_unused]] ucontext_t resumer_{};
   jmp_buf on_{};
   jmp_buf back_{};
   bool started_ = false;
   // What sanitizers have to know of a switch.
-  void* own_shadow_ = nullptr;
-  void* resumer_shadow_ = nullptr;
-  const void* resumer_stack_ = nullptr;
-  std::size_t resumer_stack_bytes_ = 0;
+  [[maybe_unused]] void* own_shadow_ = nullptr;
+  [[maybe_unused]] void* resumer_shadow_ = nullptr;
+  [[maybe_unused]] const void* resumer_stack_ = nullptr;
+  [[maybe_unused]] std::size_t resumer_stack_bytes_ = 0;
 };
 
 }  // namespace steelyard::fake_gpu

@@ -26,7 +26,7 @@ FAKE_GPU_API const int steelyard_fake_gpu;
 const int steelyard_fake_gpu = 1;
 
 /// Called by refusals.c.
-FAKE_GPU_API [[noreturn]] void steelyard_fake_gpu_refuses(const char* call);
+FAKE_GPU_API __attribute__((noreturn)) void steelyard_fake_gpu_refuses(const char* call);
 void steelyard_fake_gpu_refuses(const char* call) {
   steelyard::fake_gpu::refuse(std::string(call) + " is called, which this library does not stand in for");
 }
