@@ -1,7 +1,9 @@
-#include "src/base/catalog.hpp"
+#include <map>
+
 #include "modes/link_delays.hpp"
 #include "modes/mode.hpp"
 #include "modes/stopping.hpp"
+#include "src/base/catalog.hpp"
 #include "src/collective/wire.hpp"
 #include "src/model/pattern.hpp"
 
@@ -57,18 +59,44 @@ Status check_emulation(const Emulation& emulation, const ModelSpec& model) {
   return success();
 }
 
-Status check_device(const TrialConfig& config, const Roles& roles) {
+/// Which two workers have taken one GPU; "" if none.
+std::string shared_gpu(const std::vector<Rank>& workers, const mpi::Topology& topology) {
+  std::map<std::string, Rank> taken;
+  for (const Rank rank : workers) {
+    if (topology.gpu_of_rank.empty()) break;
+    const auto [other, alone] = taken.emplace(topology.gpu_of_rank[static_cast<std::size_t>(rank)], rank);
+    if (!alone)
+      return "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share one (" +
+             other->first + ")";
+  }
+  return "";
+}
+
+/// What NCCL sums, and between whom.
+Status check_nccl(const TrialConfig& config, const Roles& roles, const mpi::Topology& topology) {
+  if (config.collective != "auto" && config.collective != "nccl")
+    return Error{"--collective " + config.collective +
+                 " with --device cuda: gradients of several GPUs are summed by nccl alone in this version"};
+  if (config.sharded_optimizer)
+    return Error{"--sharded-optimizer with --device cuda: only CPUs shard it in this version"};
+  if (config.wire != "fp32")
+    return Error{"--wire " + config.wire + " with --device cuda: GPUs send fp32 alone in this version"};
+  if (const std::string who = shared_gpu(roles.workers, topology); !who.empty())
+    return Error{"--device cuda: " + who +
+                 ", and NCCL needs a GPU for each; start as many workers on a node as it has"};
+  return success();
+}
+
+Status check_device(const TrialConfig& config, const Roles& roles, const mpi::Topology& topology) {
   if (config.device == "cpu") return success();
-  const std::size_t workers = roles.workers.size();
-  if (config.mode != "allreduce" || workers != 1)
-    return Error{
-        "--device cuda: only --mode allreduce with one worker computes on a GPU in this version, not " +
-        config.mode + " with " + std::to_string(workers) + (workers == 1 ? " worker" : " workers")};
+  if (config.mode != "allreduce")
+    return Error{"--device cuda with --mode " + config.mode +
+                 ": only allreduce computes on GPUs in this version"};
   if (!config.injection.empty())
     return Error{"--slow with --device cuda: slowness can be injected into compute on the CPU alone"};
   if (config.emulation.compute == "quota")
     return Error{"--compute quota takes time of the CPU; with --device cuda say --compute sleep"};
-  return success();
+  return roles.workers.size() > 1 ? check_nccl(config, roles, topology) : success();
 }
 
 }  // namespace
@@ -84,7 +112,7 @@ Status check_trial(const TrialConfig& config, const ModelSpec& model, const mpi:
   if (auto good = check_snapshots(config, model); !good) return good;
   if (auto good = mode.value()->check(config, model, topology); !good) return good;
   const Roles roles = mode.value()->roles(config, topology.node_of_rank);
-  if (auto good = check_device(config, roles); !good) return good;
+  if (auto good = check_device(config, roles, topology); !good) return good;
   return config.injection.empty() ? success() : check_injection(config, roles, topology);
 }
 

@@ -46,7 +46,9 @@ struct TrialConfig {
   bool rate_by_workers = false;  ///< asp, ssp: divide the learning rate by the number of workers.
   // allreduce
   std::string collective = "auto";
-  std::string wire = "fp32";  ///< In which gradients travel.
+  std::string wire = "fp32";            ///< In which gradients travel.
+  std::string nccl_algorithm = "Ring";  ///< As NCCL_ALGO has it; "auto": NCCL's choice.
+  double timeout_s = 60.0;              ///< A GPU that waits longer for the others ends the job.
   bool sharded_optimizer = false;
   std::size_t first_bucket_bytes = 0;
   std::size_t bucket_bytes = 0;

@@ -5,6 +5,7 @@
 #include "modes/mode.hpp"
 #include "modes/slowed.hpp"
 #include "modes/stopping.hpp"
+#include "src/base/check.hpp"
 
 namespace steelyard {
 namespace {
@@ -116,6 +117,7 @@ void worker_loop(Session& session, Worker& worker) {
 
   for (Step step = 0; step < config.steps && !end.is_last();) {
     recorder.begin_step(step);
+    set_step_of_messages(step);
     recorder.flush_if_due();
     Batch batch;
     {
@@ -133,6 +135,7 @@ void worker_loop(Session& session, Worker& worker) {
     session.progress(step + 1);
     step = next;
   }
+  set_step_of_messages(-1);
 }
 
 void conclude(Session& session, Worker& worker) {

@@ -54,6 +54,9 @@ Status check(const TrialConfig& config, const ModelSpec& model, const mpi::Topol
   if (config.servers > 0)
     if (auto parsed = parse_server_ranks(config.server_ranks, config.servers, ranks); !parsed)
       return parsed.error();
+  if (config.collective == "nccl")
+    return config.device == "cuda" ? success()
+                                   : Error{"--collective nccl sums on GPUs: it goes with --device cuda"};
   // Only the name is looked at: a communicator is made where the trial runs.
   if (auto known = check_collective(config.collective); !known) return known.error();
   return config.sharded_optimizer ? check_sharded(config, model, topology) : success();

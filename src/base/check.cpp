@@ -8,6 +8,7 @@ namespace steelyard {
 namespace {
 
 Abort g_abort;
+std::int64_t g_step = -1;
 
 const char* below_sources(const char* file) {
   for (const char* top : {"/src/", "/modes/", "/kernels/", "/tests/"})
@@ -19,8 +20,14 @@ const char* below_sources(const char* file) {
 
 void set_abort(Abort abort) noexcept { g_abort = abort; }
 
+void set_step_of_messages(std::int64_t step) noexcept { g_step = step; }
+
 void die(std::string_view what, Where where) noexcept {
-  if (g_abort.rank >= 0) std::fprintf(stderr, "[rank %d] ", g_abort.rank);
+  if (g_abort.rank >= 0) {
+    std::fprintf(stderr, "[rank %d", g_abort.rank);
+    if (g_step >= 0) std::fprintf(stderr, ", step %lld", static_cast<long long>(g_step));
+    std::fputs("] ", stderr);
+  }
   std::fprintf(stderr, "steelyard: %.*s (%s:%d)\n", static_cast<int>(what.size()), what.data(),
                below_sources(where.file), where.line);
   std::fflush(stderr);

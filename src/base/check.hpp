@@ -3,6 +3,7 @@
 /// @file
 /// Fail-fast: a broken invariant or a failed library call ends the whole job.
 
+#include <cstdint>
 #include <string_view>
 
 namespace steelyard {
@@ -21,6 +22,9 @@ struct Where {
 inline void require(bool holds, std::string_view what, Where where = {}) {
   if (!holds) die(what, where);
 }
+
+/// From now on `die` says this step too; negative: none.
+void set_step_of_messages(std::int64_t step) noexcept;
 
 /// How `die` names this process ("rank 3") and ends its peers. The MPI layer sets it once it is up.
 struct Abort {

@@ -31,6 +31,7 @@ const Dependency kDependencies[] = {
      {"replay:…"},
      {"compute", "compute-ms", "compute-samples", "compute-profile", "compute-grain-ms"}},
     {"data", {"fashion-mnist", "clips"}, {"data-dir"}},
+    {"device", {"cuda"}, {"nccl-algo", "timeout"}},
 };
 
 const Dependency* find(std::string_view option) {

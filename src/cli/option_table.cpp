@@ -78,7 +78,13 @@ const OptionSpec kSpecs[] = {
     {"aggregate", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
      HELP("ps, who pushes as one\n" + ps::aggregate_help())},
     {"collective", kBoth, OptionKind::text, "auto", 0, 0, "Mode",
-     HELP("allreduce, who sums\n" + collective_help())},
+     HELP("allreduce, who sums\n" + collective_help() +
+          "\nnccl: NCCL among GPUs, in a stream beside backward; what auto takes with --device cuda")},
+    {"nccl-algo", kBoth, OptionKind::text, "Ring", 0, 0, "Mode",
+     HELP("nccl: its algorithm, as NCCL_ALGO has it; auto leaves the choice to NCCL")},
+    {"timeout", kBoth, OptionKind::real, "60", 0.1, 86400, "Running",
+     HELP("nccl: seconds after which a rank that waits for the others in vain ends the job, and says for "
+          "whom")},
     {"wire", kBoth, OptionKind::text, "fp32", 0, 0, "Mode",
      HELP("in which type gradients travel in messages; sums are made in fp32, values stay fp32, and so does "
           "what goes through shared memory\n" +

@@ -20,9 +20,9 @@ constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20U;
 
 /// They say where or how often, not what; or the trace says it better.
 constexpr std::array kNoSettings = {
-    "results",          "name",    "progress", "json",     "seed",  "rounds", "confirm-rounds",
-    "trial-seconds",    "steps",   "epochs",   "dry-run",  "batch", "trial",  "price",
-    "batch-per-worker", "servers", "mode",     "data-dir", "model", "data",   "warmup"};
+    "results", "name",     "progress", "json",  "seed",   "rounds", "confirm-rounds",   "trial-seconds",
+    "steps",   "epochs",   "dry-run",  "batch", "trial",  "price",  "batch-per-worker", "servers",
+    "mode",    "data-dir", "model",    "data",  "warmup", "timeout"};
 
 /// "" for what is no plain value.
 std::string value_text(const toml::node& node) {

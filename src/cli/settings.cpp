@@ -92,6 +92,10 @@ Status check_combinations(const Options& options) {
         return one_of(options, "device", {"cpu", "cuda"});
       },
       [&] {
+        return one_of(options, "nccl-algo",
+                      {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT", "auto"});
+      },
+      [&] {
         return one_of(options, "lr-scale", {"none", "workers"});
       },
       [&] {
@@ -194,6 +198,8 @@ Expected<TrialRequest> trial_request(const Options& options) {
   config.transport = options.text("transport");
   config.aggregate = options.text("aggregate");
   config.collective = options.text("collective");
+  config.nccl_algorithm = options.text("nccl-algo");
+  config.timeout_s = options.real("timeout");
   config.wire = options.text("wire");
   config.sharded_optimizer = options.flag("sharded-optimizer");
   config.first_bucket_bytes = static_cast<std::size_t>(options.real("first-bucket-mib") * 1048576.0);

@@ -32,10 +32,15 @@ std::optional<Error> choose_instructions(const Launch& launch, const std::string
   return std::nullopt;
 }
 
-std::optional<Error> take_device(const Launch& launch, const std::string& name) {
-  if (name == "cpu") return std::nullopt;
+/// Collective. @return whether rank 0 has said why there is none.
+bool lacks_device(Launch& launch, const std::string& name) {
+  if (name == "cpu") return false;
   const auto device = cuda::take_device(launch.topology.local_rank);
-  return device ? std::nullopt : std::optional(Error{"--device cuda: " + device.error().message});
+  if (any_error(launch,
+                device ? std::nullopt : std::optional(Error{"--device cuda: " + device.error().message})))
+    return true;
+  launch.topology.note_gpus(launch.world, device.value().bus);
+  return false;
 }
 
 /// Collective: rank 0 knows of the lab, each rank of what stands in for its GPU.
@@ -61,7 +66,7 @@ std::unique_ptr<Setup> Setup::begin(const Options& options) {
   RunSettings settings = run_settings(options).value();
   Launch launch = Launch::begin(settings.wait);
   if (any_error(launch, choose_instructions(launch, settings.instructions))) return nullptr;
-  if (any_error(launch, take_device(launch, settings.device))) return nullptr;
+  if (lacks_device(launch, settings.device)) return nullptr;
   const Status json = launch.speaks() ? check_path("json", settings.json) : success();
   if (any_error(launch, error_of(json))) return nullptr;
   auto lab = launch.speaks() ? read_lab() : Expected<nlohmann::json>(nullptr);

@@ -3,6 +3,13 @@
 #include "src/cuda/check.cuh"
 
 namespace steelyard::cuda {
+namespace {
+
+Waiter* g_waiter = nullptr;
+
+}  // namespace
+
+void set_waiter(Waiter* waiter) { g_waiter = waiter; }
 
 Event::Event(Timed timed) {
   cudaEvent_t event = nullptr;
@@ -17,7 +24,12 @@ bool Event::reached() const {
   return code == cudaSuccess;
 }
 
-void Event::wait() const { check(cudaEventSynchronize(event_.get()), "cudaEventSynchronize"); }
+void Event::wait() const {
+  if (g_waiter != nullptr)
+    g_waiter->await(*this);
+  else
+    check(cudaEventSynchronize(event_.get()), "cudaEventSynchronize");
+}
 
 double Event::ms_since(const Event& earlier) const {
   float ms = 0.0F;
@@ -43,7 +55,11 @@ void Stream::wait(const Event& event) const {
   check(cudaStreamWaitEvent(stream_.get(), event.handle(), 0), "cudaStreamWaitEvent");
 }
 
-void Stream::finish() const { check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
+void Stream::finish() const {
+  const Event end;
+  record(end);
+  end.wait();
+}
 
 kernels::Queue Stream::queue() const {
   return {stream_.get(), [](const char* kernel, const char* reason) {

@@ -11,6 +11,17 @@ struct CUevent_st;
 
 namespace steelyard::cuda {
 
+class Event;
+
+/// Waits in the place of Event::wait and Stream::finish where the device depends on other ranks, so that what
+/// is the matter with them ends the wait. At most one at a time; null: none.
+class Waiter {
+ public:
+  virtual ~Waiter() = default;
+  virtual void await(const Event& event) = 0;
+};
+void set_waiter(Waiter* waiter);
+
 /// A point in a stream: reached when all that was queued before it is done.
 class Event {
  public:

@@ -124,4 +124,8 @@ Topology Topology::discover(const Communicator& world) {
   return topology;
 }
 
+void Topology::note_gpus(const Communicator& world, const std::string& bus) {
+  gpu_of_rank = all_texts(world, host_name() + " " + bus);
+}
+
 }  // namespace steelyard::mpi

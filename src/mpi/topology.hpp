@@ -17,6 +17,7 @@ struct Topology {
   int nodes = 1;
   std::vector<int> node_of_rank;           ///< [ranks] 0 .. nodes - 1, in order of each node's lowest rank.
   std::vector<std::string> host_of_rank;   ///< [ranks]
+  std::vector<std::string> gpu_of_rank{};  ///< [ranks] "host PCI-address" of the GPU it has taken; or empty.
   std::vector<std::string> cores_of_rank;  ///< [ranks] cores a rank may run on, as "0,1".
   /// [nodes] bytes of shared memory that are free at start, split evenly where nodes share a machine.
   std::vector<std::size_t> shared_memory_of_node;
@@ -32,6 +33,8 @@ struct Topology {
 
   /// Collective over `world`.
   static Topology discover(const Communicator& world);
+  /// Collective over `world`. @param bus PCI address of this rank's.
+  void note_gpus(const Communicator& world, const std::string& bus);
 };
 
 }  // namespace steelyard::mpi

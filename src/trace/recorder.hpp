@@ -58,6 +58,11 @@ class Recorder {
              std::uint64_t bytes = 0) {
     if (file_) record({trial_, step, phase, peer, shard, begin_ns, now_ns(), bytes});
   }
+  /// One that has ended earlier, such as on a device.
+  void event_between(Phase phase, Step step, std::int64_t begin_ns, std::int64_t end_ns,
+                     std::uint64_t bytes) {
+    if (file_) record({trial_, step, phase, -1, -1, begin_ns, end_ns, bytes});
+  }
 
   /// Call once per step, inside it, so that the cost shows in its time. Writes when the interval is over or
   /// the memory for events fills.

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "kernels/cuda/update.hpp"
+#include "modes/allreduce/cuda/nccl_synchronizer.hpp"
 #include "modes/allreduce/full_buckets.hpp"
 #include "src/cuda/buffer.hpp"
 #include "src/model/device.hpp"
@@ -51,6 +52,14 @@ class DeviceSynchronizer final : public Synchronizer {
   std::int64_t updates_ = 0;         ///< That every bucket has behind it.
 };
 
+/// Collective. None where a lone worker need not be summed with others.
+std::unique_ptr<NcclGroup> make_group(const Session& session) {
+  const TrialConfig& config = session.config;
+  if (session.workers.size() == 1 && config.collective != "nccl") return nullptr;
+  const std::string algorithm = config.nccl_algorithm == "auto" ? "" : config.nccl_algorithm;
+  return std::make_unique<NcclGroup>(session.workers, NcclOptions{algorithm, config.timeout_s});
+}
+
 }  // namespace
 
 void run_on_device(Session& session, BucketPlan plan, const Optimizer& optimizer, Share share) {
@@ -60,10 +69,15 @@ void run_on_device(Session& session, BucketPlan plan, const Optimizer& optimizer
   plan = in_whole_lines(std::move(plan), session.model.inventory);
   Parameters parameters(session.model.inventory, plan.layout, {{}, {}, memory.get()});
   parameters.initialise(session.config.seed);
-  DeviceSynchronizer synchronizer(stream, plan, parameters, optimizer);
+  const auto group = make_group(session);
+  std::unique_ptr<Synchronizer> synchronizer;
+  if (group == nullptr)
+    synchronizer = std::make_unique<DeviceSynchronizer>(stream, plan, parameters, optimizer);
+  else
+    synchronizer = std::make_unique<NcclSynchronizer>(session, plan, parameters, *group, stream, optimizer);
   const auto model = make_model(session, share, true, &stream);
   session.choosing_ns = session.recorder.now_ns() - begin_ns;
-  Worker self{share, *model, parameters, synchronizer};
+  Worker self{share, *model, parameters, *synchronizer};
   worker_loop(session, self);
   conclude(session, self);
   stream.finish();  // Nothing is freed that a kernel may still use.
